@@ -6,35 +6,18 @@
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { haveSeveralRows } from "../../data/outcomes/people.ts";
-import { binOutcomes, findBin, type TimeGrid } from "../../data/outcomes/time-grid.ts";
-import { timeLabelOf } from "../../report/data/describe-model.ts";
-import {
-  auditCauses,
-  type CauseAuditOptions,
-  type CauseAuditTable,
-} from "../../verbs/causes/audit-causes.ts";
-import { judgeCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
+import { binOutcomes } from "../../data/outcomes/time-grid.ts";
+import { auditCauses } from "../../verbs/causes/audit-causes.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import {
   type CauseCommandOptions,
   type CauseOptions,
-  type CausePredictions,
   readCausePredictions,
   refuseCausesOfModel,
 } from "../io/read-cause-predictions.ts";
 import { namesOption, parseTimes } from "../options/table-options.ts";
-import { printCauseAudit } from "../print/audit-causes.ts";
-import { followPhases, print, printJson, warn } from "../print/output.ts";
-import {
-  printRequirements,
-  type ReportOptions,
-  type RequireOptions,
-  readRequirements,
-  settleRequirements,
-  toleranceOf,
-  writeCauseReport,
-} from "../print/write-report.ts";
+import { causeSettings, tellCauseAudit } from "../print/tell-causes.ts";
+import { readRequirements } from "../print/write-report.ts";
 
 export function addCauseOptions(command: Command): Command {
   return command
@@ -68,10 +51,6 @@ export function refuseWithoutCauses(options: CauseOptions): void {
   });
 }
 
-/** Options by which an audit by cause is told. */
-export type ToldOptions = ReportOptions &
-  RequireOptions & { readonly origin?: string; readonly json?: boolean };
-
 /** Options of an audit of one kind of event. */
 const NOT_BY_CAUSE = [
   ["bin", "--bin", "the outcome is read from the table's times"],
@@ -104,62 +83,6 @@ export async function runCauseAudit(
   await tellCauseAudit({ ...read, audit: table, outcome, which: "rows of the table" }, options);
 }
 
-/** What the options ask of an audit by cause. */
-export function causeSettings(
-  { seed, draws, at }: Pick<ReportOptions, "seed" | "draws"> & Pick<CauseOptions, "at">,
-  grid: TimeGrid,
-): CauseAuditOptions {
-  const bins = at?.map((time) => binOfScore(grid, time));
-  return { seed, draws, onProgress: followPhases(), ...present({ bins }) };
-}
-
-/** What was audited by cause, as it is told. */
-export interface ToldCauses
-  extends Pick<
-    CausePredictions,
-    "title" | "table" | "curves" | "grid" | "groups" | "people" | "warnings" | "files"
-  > {
-  readonly audit: CauseAuditTable;
-  readonly outcome: { readonly event: string; readonly time: string };
-  /** "test rows", "rows of the table". */
-  readonly which: string;
-}
-
-/** Writes the report, judges the requirements and prints: for curves of any program and for models. */
-export async function tellCauseAudit(told: ToldCauses, options: ToldOptions): Promise<void> {
-  const { audit: table, curves, grid, people, which } = told;
-  const requirements = readRequirements(options);
-  const warnings = [...told.warnings, ...sayUnjudged(table.unjudged, curves.N)];
-  for (const warning of warnings) warn(warning);
-  if (options.report !== undefined) {
-    const input = {
-      ...told,
-      timeLabel: timeLabelOf(options.timeUnit, options.origin),
-      tolerance: toleranceOf(options),
-      showSmallCells: options.smallCells === "show",
-      table: told.table.name,
-      people: people !== null && haveSeveralRows(people) ? people.count : null,
-    };
-    await writeCauseReport(options.report, input, options);
-  }
-  const results = settleRequirements(judgeCauseRequirements(requirements, table, options), options);
-  if (options.json) {
-    printJson({
-      ...table,
-      edges: Array.from(grid.edges),
-      tolerance: toleranceOf(options),
-      rows: { which, judged: curves.N - table.unjudged },
-      warnings,
-      ...(requirements.length === 0 ? {} : { requirements: results }),
-      ...(options.report === undefined ? {} : { report: options.report }),
-    });
-    return;
-  }
-  printCauseAudit(table, grid, toleranceOf(options));
-  printRequirements(results);
-  if (options.report !== undefined) print(`\nreport written to ${options.report}`);
-}
-
 /** A model of several causes has a split, and takes everything else that an audit by cause takes. */
 export function refuseByCause(
   options: Partial<Pick<CauseCommandOptions, (typeof NOT_BY_CAUSE)[number][0]>>,
@@ -178,22 +101,4 @@ function refuseOptions(
       hint: `leave ${flag} out: ${why}`,
     });
   }
-}
-
-/** The bin at whose end a score is given. */
-function binOfScore(grid: TimeGrid, time: number): number {
-  const horizon = grid.edges[grid.T];
-  if (time > 0 && time <= horizon) return findBin(grid, time);
-  throw new InputError(`time of a score is not after 0 and up to ${horizon}: ${time}`, {
-    code: "time.range",
-    where: "--at",
-    hint: "the curves end there",
-  });
-}
-
-function sayUnjudged(unjudged: number, N: number): string[] {
-  if (unjudged === 0) return [];
-  return [
-    `${unjudged} of ${N} rows enter and leave within one time bin: they are at risk in none and not judged`,
-  ];
 }

@@ -43,6 +43,7 @@ import {
 } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, warn } from "../print/output.ts";
+import { causeSettings, tellCauseAudit } from "../print/tell-causes.ts";
 import {
   addReportOptions,
   addRequireOptions,
@@ -56,14 +57,7 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import {
-  addCauseOptions,
-  causeSettings,
-  refuseByCause,
-  refuseWithoutCauses,
-  runCauseAudit,
-  tellCauseAudit,
-} from "./audit-causes.ts";
+import { addCauseOptions, refuseByCause, refuseWithoutCauses, runCauseAudit } from "./audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];

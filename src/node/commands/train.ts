@@ -56,6 +56,7 @@ import {
 } from "../shards/ensemble-parts.ts";
 import { openLane, openWasmBackend } from "../workers/wasm-backend.ts";
 import { findGraphics, openWebGpuBackend } from "../workers/webgpu-backend.ts";
+import { finishCauseTrain } from "./train-causes.ts";
 
 export function addTrain(program: Command): void {
   const command = program
@@ -192,12 +193,14 @@ async function finishTrain(
   { file, mark, seconds, requirements }: Finishing,
   asked: TrainOptions,
 ): Promise<void> {
+  if (model.causes !== undefined) {
+    const keep = (kept: Model) => keepModel(kept, mark, asked);
+    return finishCauseTrain({ model, study, file, seconds, requirements, keep }, backend, asked);
+  }
   const settings = auditSettings(asked);
   const own = studyOf(model, study, study.split);
   const { test: rows } = study.split;
-  const isPlain = [study.outcomes.entry, study.outcomes.weight, study.causes ?? undefined].every(
-    (one) => one === undefined,
-  );
+  const isPlain = [study.outcomes.entry, study.outcomes.weight].every((one) => one === undefined);
   let test =
     rows.length === 0 || !isPlain
       ? null

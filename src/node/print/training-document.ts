@@ -3,6 +3,7 @@ import { present } from "../../core/present.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
+import type { CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
 import type { RequirementResult } from "../../verbs/requirements.ts";
 import type { TrainOptions } from "../options/train-options.ts";
 import { toleranceOf } from "./write-report.ts";
@@ -17,7 +18,7 @@ function describeSolve(solve: SolveReport | undefined) {
 export function toDocument(
   model: Model,
   seconds: number,
-  test: AuditTable | null,
+  test: AuditTable | CauseAuditTable | null,
   requirements: readonly RequirementResult[],
   { report, out, tolerance }: TrainOptions,
 ) {
