@@ -6,6 +6,10 @@ const folder = new URL("../schemas/", import.meta.url);
 const ENDING = ".schema.json";
 /** What several commands print; no command prints it by itself. */
 const DEFINITIONS = "definitions";
+/** A second document that a command prints, known by a field that the first does not have. */
+const SECOND: Readonly<Record<string, { readonly name: string; readonly field: string }>> = {
+  audit: { name: "audit-causes", field: "causes" },
+};
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -19,7 +23,7 @@ export const schemas: ReadonlyMap<string, Schema> = new Map(
 
 /** The commands that have a schema. */
 export const describedCommands: readonly string[] = [...schemas.keys()].filter(
-  (name) => name !== DEFINITIONS,
+  (name) => name !== DEFINITIONS && !Object.values(SECOND).some((second) => second.name === name),
 );
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
@@ -27,7 +31,10 @@ for (const schema of schemas.values()) ajv.addSchema(schema);
 
 /** What is wrong with a document of the command, one line each; none when it is as promised. */
 export function checkJson(command: string, value: unknown): readonly string[] {
-  const validate = describedCommands.includes(command) ? ajv.getSchema(`${command}${ENDING}`) : undefined;
+  const second = SECOND[command];
+  const isSecond = second !== undefined && Object.hasOwn(value as object, second.field);
+  const name = isSecond ? second.name : command;
+  const validate = describedCommands.includes(command) ? ajv.getSchema(`${name}${ENDING}`) : undefined;
   if (validate === undefined) throw new Error(`no schema of what "${command}" prints`);
   return validate(value) ? [] : (validate.errors ?? []).map(complain);
 }

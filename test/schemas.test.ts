@@ -234,6 +234,18 @@ beforeAll(() => {
   print("audit", "model", [cox, GBSG, ...judged, ...required, "--report", scratch("audit.html")], UNMET);
   print("audit", "curves", ["--curves", curves, "--draws", "0", "--group", "nobody: week > 9"]);
 
+  const inCauses = [
+    "test/golden/tables/causes.csv",
+    ...outcome("years", "status"),
+    "--causes",
+    "relapse,death",
+  ];
+  const ofCauses = ["relapse", "death"].map((name) => `${name}=test/golden/tables/${name}.csv`);
+  const byCause = [...inCauses, "--censored", "lost", "--curves", ofCauses.join(","), "--group", "stage = 3"];
+  const fewer = ["--group", "nobody: age > 99", "--draws", "20", "--require", "ibs<1", "--report"];
+  print("audit", "by cause", [...byCause, ...fewer, scratch("causes.html")]);
+  print("audit", "by cause and age", [...byCause, "--draws", "0", "--id", "age", "--at", "3"]);
+
   const saved = scratch("boost.json");
   print("boost", "hazards", [cox, GBSG, "--save", saved, "--out", scratch("boosted.csv")]);
   print("boost", "mcboost", [cox, GBSG, "--method", "mcboost", "--rounds", "3"]);
@@ -367,6 +379,17 @@ describe("what the commands print", () => {
       certificates: { groups: [{ name: "all" }, {}, {}, {}, {}] },
     });
     expect(documentOf("curves")).toMatchObject({ certificates: null });
+    expect(documentOf("by cause").causes).toMatchObject([
+      {
+        name: "relapse",
+        groups: [{ agreement: "disagrees" }, { incidence: null, agreement: "tooFewEvents" }],
+      },
+      { name: "death" },
+    ]);
+    expect(documentOf("by cause and age").causes).toMatchObject([
+      { overall: { at: [{ bin: 3 }], peopleWithEvents: 38 } },
+      {},
+    ]);
     const met = (documentOf("model").requirements as readonly JsonObject[]).map((one) => one.met);
     expect(met).toEqual([true, null, false]);
     expect(documentOf("confirmed").groups).toContainEqual(expect.objectContaining({ confirmed: true }));
@@ -379,7 +402,10 @@ describe("what the commands print", () => {
     expect(entries.some(({ absent }) => Object.keys(absent as JsonObject).length > 0)).toBe(true);
     for (const { absent, noiseFloor, ...scores } of entries) {
       const reasons = Object.keys(absent as JsonObject);
-      const nulls = findNulls(scores).filter((path) => !path.startsWith("paper.noiseFloor."));
+      // Limits before the first event are null by themselves.
+      const nulls = findNulls(scores).filter(
+        (path) => !/^paper\.noiseFloor\.|^incidence\.(lower|upper)\./.test(path),
+      );
       for (const path of nulls)
         expect(
           reasons.some((reason) => `${path}.`.startsWith(`${reason}.`)),

@@ -1,8 +1,8 @@
 /**
  * Cumulative incidences predicted by any other program, one file a cause, row by row beside a table. A file's columns
  * are F(t₁), F(t₂), … or plain times, or F1…FT on T equal bins up to a horizon, as curves.ts finds them; every file has
- * the same ones. They are the bins of the audit: bin k is (t_{k−1}, t_k]. Survival would be named with an S, and falls: a
- * file of it is refused by name, as are values outside [0, 1], curves that fall and causes that make more than 1.
+ * the same ones. They are the bins of the audit: bin k is (t_{k−1}, t_k]. Survival would be named with an S, and falls:
+ * a file of it is refused by name, as are values outside [0, 1], curves that fall and causes that make more than 1.
  * Values are left as they are.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";

@@ -1,7 +1,7 @@
 /**
- * `graduate audit TABLE --causes …`: every score of predicted incidences by cause, overall and by group, with the report
- * and the requirements of any audit. The outcome is read from the table, with its causes, late entry and weights; each
- * cause has a file of curves, row by row beside the table.
+ * `graduate audit TABLE --causes …`: every score of predicted incidences by cause, overall and by group, with the
+ * report and the requirements of any audit. The outcome is read from the table, with its causes, late entry and
+ * weights; each cause has a file of curves, row by row beside the table.
  */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";

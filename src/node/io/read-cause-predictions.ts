@@ -145,15 +145,15 @@ function warnOfFewTimes(outcomes: Outcomes, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap({ time, event }, grid);
   if (!exceedsHalfStandardError) return [];
   return [
-    `${countOf(grid.T, "time")} of prediction raise the share without an event at the end from ${raw.toFixed(4)} to ` +
-      `${binned.toFixed(4)}, over half a standard error: predict for more times`,
+    `${countOf(grid.T, "time")} of prediction ${grid.T === 1 ? "raises" : "raise"} the share without an event at the ` +
+      `end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: predict for more times`,
   ];
 }
 
 function describeCausePeople(people: People | null): string[] {
   if (people === null || !haveSeveralRows(people)) return [];
   return [
-    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, bounds and the individual logrank go ` +
-      "by person; numbers at risk count rows",
+    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, bounds and the individual logrank ` +
+      "go by person; numbers at risk count rows",
   ];
 }

@@ -20,9 +20,9 @@ export function printCauseAudit(table: CauseAuditTable, grid: TimeGrid, toleranc
   }
   const note =
     "C: Wolbers' concordance, up to the last bin with follow-up. ECE, max z: how far the mean predicted incidence is " +
-    "from Aalen-Johansen over bins, the time bins up to the last with at least ten people at risk; floor and p: the ECE " +
-    "that a perfect model has on these rows, and how often it is this large. O, E: events of the cause, observed and " +
-    "expected from everyone's own hazards while at risk; indiv. p: their logrank (logrankIndividual).";
+    "from Aalen-Johansen over bins, the time bins up to the last with at least ten people at risk; floor and p: the " +
+    "ECE that a perfect model has on these rows, and how often it is this large. O, E: events of the cause, observed " +
+    "and expected from everyone's own hazards while at risk; indiv. p: their logrank (logrankIndividual).";
   printWrapped(note);
   const judged = judgeCauses(table, tolerance);
   printVerdicts(judged);

@@ -16,13 +16,13 @@ import { REPORT_STYLE } from "./report-style.ts";
 const WORDS: readonly (readonly [string, string])[] = [
   [
     "Incidence",
-    "The share of people who have had an event of the cause by a time, with the other causes at work as they are. All " +
-      "causes and the share without an event make 1.",
+    "The share of people who have had an event of the cause by a time, with the other causes at work as they are. " +
+      "All causes and the share without an event make 1.",
   ],
   [
     "Aalen-Johansen",
-    "The observed incidence, which allows for people whose follow-up ended early. It holds if, within a group, the end " +
-      "of follow-up has nothing to do with the event to come.",
+    "The observed incidence, which allows for people whose follow-up ended early. It holds if, within a group, the " +
+      "end of follow-up has nothing to do with the event to come.",
   ],
   [
     "Expected events",
@@ -31,8 +31,8 @@ const WORDS: readonly (readonly [string, string])[] = [
   ],
   [
     "ECE",
-    "Expected calibration error: the gap between mean predicted and observed incidence by tenths of predicted incidence. " +
-      "Even a perfect model shows some, by chance: that is given beside it.",
+    "Expected calibration error: the gap between mean predicted and observed incidence by tenths of predicted " +
+      "incidence. Even a perfect model shows some, by chance: that is given beside it.",
   ],
   [
     "Disagrees",
@@ -41,8 +41,8 @@ const WORDS: readonly (readonly [string, string])[] = [
   ],
   [
     "Could be up to",
-    "With 95 % confidence for all groups and causes together, the r.m.s. distance over time between mean predicted and " +
-      "true incidence stays below this.",
+    "With 95 % confidence for all groups and causes together, the r.m.s. distance over time between mean predicted " +
+      "and true incidence stays below this.",
   ],
   [
     "Concordance",
@@ -84,8 +84,9 @@ export function renderCauseReport(data: CauseReportData, options: RenderOptions)
 <header><p class="eyebrow">Calibration report by cause · ${program}${created === undefined ? "" : ` · ${created}`}</p>
 <h1><bdi>${data.title}</bdi></h1>
 ${renderCauseSubject(data)}
-<nav aria-label="Contents"><ul>${contents.map(({ id, title }) => html`<li><a href="#${id}"><bdi>${title}</bdi></a></li>`)}\
-</ul></nav></header>
+<nav aria-label="Contents"><ul>${contents.map(
+    ({ id, title }) => html`<li><a href="#${id}"><bdi>${title}</bdi></a></li>`,
+  )}</ul></nav></header>
 <main id="main">
 ${renderCauseHeadline(data)}
 ${renderWarnings(data)}

@@ -1,7 +1,7 @@
 /**
  * Cause by cause, the groups twice: as panels, mean predicted incidence against Aalen-Johansen, and as lines of a table
- * with every score. Counts under five are hidden, and with them what they would follow from; a score that does not exist
- * is a dash whose footnote says why.
+ * with every score. Counts under five are hidden, and with them what they would follow from; a score that does not
+ * exist is a dash whose footnote says why.
  */
 import type { CauseScores } from "../../verbs/causes/audit-causes.ts";
 import type { CauseReportData } from "../data/cause-report.ts";
@@ -13,6 +13,7 @@ import { incidenceGapSentence, type JudgedCause, momentOfBin } from "../words/ca
 import { chipOf, verdictSentence } from "../words/report-words.ts";
 import { formatNumber, formatP } from "../words/text-table.ts";
 import { nameOfGroup, unitOfCauses } from "./causes.ts";
+import { shortWord } from "./scores.ts";
 
 export function causeId(k: number): string {
   return `cause-${k + 1}`;
@@ -69,13 +70,14 @@ function renderPanel(
   const id = panelId(line);
   const shown = g === 0 ? html`Everyone` : nameOfGroup(data, g);
   const unit = unitOfCauses(data);
+  const units = unit === "row" ? "rows" : "people";
   const size = `${cells.countOf(scores.n, unit)}, ${cells.countOf(scores.events, "event", scores.n)}`;
   const { expression } = groups[g];
   const at = momentOfBin(time.edges, time.label);
   const options = { edges: time.edges, timeLabel: time.label, top, cells };
   const picture = cells.shows(scores.n) ? drawCausePanel(document, scores, options) : null;
   const body = !cells.shows(scores.n)
-    ? html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} ${unit === "row" ? "rows" : "people"} are not shown.</p>`
+    ? html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} ${units} are not shown.</p>`
     : picture === null
       ? html`<p class="gap">No curves: ${scores.absent.incidence ?? "there are never ten at risk"}. \
 ${verdictSentence(verdict)}</p>`
@@ -154,7 +156,7 @@ export function renderCauseScores(data: CauseReportData): Html {
     return html`<div class="card scroll" tabindex="0" role="region" aria-label="Scores of ${name}">\
 <table class="main"><caption><b>${nameOf(name)}</b></caption><thead><tr><th scope="col">Group</th>\
 <th scope="col" class="judged">Disagreement</th>${COLUMNS.map(({ title }) => html`<th scope="col">${title}</th>`)}\
-</tr></thead><tbody>${rows}</tbody></table></div>`;
+</tr></thead><tbody>${rows}</tbody></table>${renderAt(data, k)}</div>`;
   });
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>
 <p class="lead">Distances are in incidence, 0 to 1. <b>Could be up to</b>: with 95 % confidence for all groups and \
@@ -167,13 +169,29 @@ ${
 }</section>`;
 }
 
+/** Everyone's scores at single times. */
+function renderAt({ audit, time }: CauseReportData, k: number): Html | null {
+  const { at, incidence } = audit.causes[k].overall;
+  const shown = at.filter(({ brier }) => brier !== null);
+  if (shown.length === 0 || incidence === null) return null;
+  const moment = momentOfBin(time.edges, time.label);
+  return html`<details><summary>Everyone at single times</summary><table><thead><tr><th scope="col">By</th>\
+<th scope="col">predicted</th><th scope="col">observed</th><th scope="col">Brier score</th><th scope="col">AUC</th>\
+<th scope="col">concordance</th></tr></thead><tbody>${shown.map(
+    ({ bin, brier, auc, concordance }) =>
+      html`<tr><th scope="row">${moment(bin)}</th><td>${formatNumber(incidence.predicted[bin], 3)}</td>\
+<td>${formatNumber(incidence.observed[bin], 3)}</td><td>${formatNumber(brier)}</td><td>${formatNumber(auc, 3)}</td>\
+<td>${formatNumber(concordance, 3)}</td></tr>`,
+  )}</tbody></table></details>`;
+}
+
 function renderRow(
   data: CauseReportData,
   line: JudgedCause,
   cells: Cells,
   noteOf: (reason: string) => number,
 ): Html {
-  const { scores, verdict, g, word } = line;
+  const { scores, verdict, g } = line;
   const isShown = cells.shows(scores.n);
   const written = COLUMNS.map(({ title, path, value }) => {
     const text = isShown || path === "n" || path === "events" ? value(scores, cells) : null;
@@ -183,7 +201,7 @@ function renderRow(
   });
   const name = g === 0 ? html`Everyone` : nameOfGroup(data, g);
   return html`<tr><th scope="row"><a href="#${panelId(line)}">${name}</a></th>\
-<td class="judged" data-label="Disagreement">${chipOf(verdict, word)}</td>${written}</tr>`;
+<td class="judged" data-label="Disagreement">${chipOf(verdict, shortWord(verdict))}</td>${written}</tr>`;
 }
 
 /** Why there is no number, in the audit's own words where they name no count. */

@@ -43,6 +43,7 @@ export function renderCauseSubject(data: CauseReportData): Html {
   );
   const listed = events.map((one, k) => html`${k === 0 ? "" : ", "}${one}`);
   const { edges, label, audited } = time;
+  const horizon = roundedDurationOf(edges[edges.length - 1], label);
   const until = audited === 0 ? null : momentOf(edges[audited], label);
   const entries: readonly (readonly [string, Html])[] = [
     ["Event", html`${nameOf(outcome.event)}: ${listed}`],
@@ -57,7 +58,7 @@ export function renderCauseSubject(data: CauseReportData): Html {
       html`${
         until === null
           ? "Nothing is compared: there are never ten at risk."
-          : `Compared from the start to ${until}; the curves end at ${roundedDurationOf(edges[edges.length - 1], label)}.`
+          : `Compared from the start to ${until}; the curves end at ${horizon}.`
       } Column: ${nameOf(outcome.time)}.`,
     ],
   ];
@@ -152,7 +153,8 @@ export function renderStack(data: CauseReportData, document: PlotDocument): Html
     const said = causes.map(({ name, values }) => `${name} ${formatNumber(values[audited], 3)}`).join(", ");
     const options = { edges, timeLabel: label, isStep: curve === "observed" };
     return html`<figure class="card"><h3>${title}</h3><div class="figure" role="img" \
-aria-label="${title}, at ${momentOf(edges[audited], label)}: ${said}.">${drawStack(document, causes, options)}</div></figure>`;
+aria-label="${title}, at ${momentOf(edges[audited], label)}: ${said}.">\
+${drawStack(document, causes, options)}</div></figure>`;
   };
   return html`<section aria-labelledby="everyone"><h2 id="everyone">Everyone, all causes</h2>
 <p class="lead">Causes one above the other: the height of a band is the share of people who have had that cause by \

@@ -20,7 +20,7 @@ import { formatNumber } from "../words/text-table.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 
 /** The verdicts, short enough for a column; direction and bound are in the panels and in the next columns. */
-function shortWord({ agreement, lacks }: ReportVerdict): string {
+export function shortWord({ agreement, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
       return "disagrees";

@@ -1,6 +1,6 @@
 /**
- * What is said of each group and cause: the audit's agreement, which way the predicted incidence is off, and how far off
- * it could be, with the looks of report-words.ts; all groups and causes are judged together. Also the sentence that
+ * What is said of each group and cause: the audit's agreement, which way the predicted incidence is off, and how far
+ * off it could be, with the looks of report-words.ts; all groups and causes are judged together. Also the sentence that
  * needs no statistics: of 100 such people, how many will have had each cause by a time. Its numbers are whole people,
  * rounded so that they make 100.
  */

@@ -1,10 +1,10 @@
 /**
  * Several causes on a time grid: who is at risk and what happens in each bin, Aalen-Johansen from those counts,
  *   S(t) = S(t−1)(1 − d/n),  F_k(t) = F_k(t−1) + S(t−1) d_k/n,
- * the mean of a group's predicted incidences, and the support of a group. Within a bin events come before censorings, as
- * everywhere here, so on the bins as times these are the curves of aalen-johansen.ts, which gives their limits. Weights
- * are those of the outcomes: how many people a row stands for. Late entry counts in the numbers at risk alone; means of
- * predicted curves over people who entered late are compared with nothing (LATE_ENTRY).
+ * the mean of a group's predicted incidences, and the support of a group. Within a bin events come before censorings,
+ * as everywhere here, so on the bins as times these are the curves of aalen-johansen.ts, which gives their limits.
+ * Weights are those of the outcomes: how many people a row stands for. Late entry counts in the numbers at risk alone;
+ * means of predicted curves over people who entered late are compared with nothing (LATE_ENTRY).
  */
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";

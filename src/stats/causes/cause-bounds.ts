@@ -1,13 +1,14 @@
 /**
  * How far off each group's mean incidence of each cause could be: bounds on the r.m.s. distance between the mean
  * predicted F_k and the true incidence over the group's support, that hold for all groups and causes together with
- * probability about 1 − α (large groups; censoring independent within each). The method is that of certificates/tight.ts:
- * a multiplier bootstrap of each row's influence on Δ_k = mean F_k − Aalen-Johansen, one fair coin a row or person shared
- * by all groups and causes, U = ‖Δ̂‖ + q s. With n rows of weights w_i, W their sum, the influence of row i is
+ * probability about 1 − α (large groups; censoring independent within each). The method is that of
+ * certificates/tight.ts: a multiplier bootstrap of each row's influence on Δ_k = mean F_k − Aalen-Johansen, one fair
+ * coin a row or person shared by all groups and causes, U = ‖Δ̂‖ + q s. With n rows of weights w_i, W their sum, the
+ * influence of row i is
  *   n (w_i/W) (F_k(t|x_i) − m_k(t)) − n w_i U_i(t),
- * U_i the infinitesimal jackknife of Aalen-Johansen (jackknife.ts): with A(t) = Σ d/(r(r−d)), B(t) = Σ ΔF_k(A(t−) − 1/r)
- * and r at risk, U_i = B(t) before the row's own bin b; from it on B(b) + 1[cause k] S(b−)/r + u (F_k(t) − F_k(b)), u =
- * A(b) − 1[event]/(r − d).
+ * U_i the infinitesimal jackknife of Aalen-Johansen (jackknife.ts): with A(t) = Σ d/(r(r−d)), B(t) = Σ ΔF_k(A(t−) −
+ * 1/r) and r at risk, U_i = B(t) before the row's own bin b; from it on B(b) + 1[cause k] S(b−)/r + u (F_k(t) −
+ * F_k(b)), u = A(b) − 1[event]/(r − d).
  */
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";

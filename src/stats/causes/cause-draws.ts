@@ -2,9 +2,9 @@
  * Outcomes as a perfect model of several causes would produce them, beside those observed, counted by bin and cause. As
  * in calibration/drawn-outcomes.ts: the event bin from the row's own S(t) = 1 − Σ F_k, the censoring kept or drawn from
  * the group's reverse-ties curve given what is known, one stream of random numbers for each row or person, the same in
- * every group. The cause of an event in bin t is k with probability h_k(t)/h(t) = ΔF_k/Σ ΔF_j: the number that chose the
- * bin, uniform on [S(t), S(t−1)), chooses the cause by where it lies there. So with one cause the draws are those of
- * drawn-outcomes.ts. A row counts by its weight.
+ * every group. The cause of an event in bin t is k with probability h_k(t)/h(t) = ΔF_k/Σ ΔF_j: the number that chose
+ * the bin, uniform on [S(t), S(t−1)), chooses the cause by where it lies there. So with one cause the draws are those
+ * of drawn-outcomes.ts. A row counts by its weight.
  */
 import { createRandom } from "../../core/random.ts";
 import { type CauseCurves, survivalOf } from "../../data/curves/cause-curves.ts";

@@ -2,8 +2,8 @@
  * The audit of predicted cumulative incidences where causes compete: every score for everyone and every group, cause by
  * cause, as audit.ts has it for survival. Each calibration error stands beside what a perfect model would show on the
  * same rows; whether a group disagrees allows for all groups and causes together (noise floor by the draws themselves,
- * individual logranks by Holm), and so do the bounds on how far off it could be. Any program's incidences will do. Under
- * late entry observed and expected events and their tests remain, the rest is absent with the reason.
+ * individual logranks by Holm), and so do the bounds on how far off it could be. Any program's incidences will do.
+ * Under late entry observed and expected events and their tests remain, the rest is absent with the reason.
  */
 import { InputError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
@@ -47,7 +47,7 @@ export interface CauseScores extends ScoredCause {
     /** Holm's, over the groups and causes with enough events and follow-up to be tested. */
     readonly adjustedP: number | null;
   };
-  /** Whether the group's incidence of this cause disagrees with what was observed, allowing for all groups and causes. */
+  /** Whether the group's incidence of the cause disagrees with what was observed, allowing for all groups and causes. */
   readonly agreement: Agreement;
   /**
    * How far off the mean incidence could be: with 95 % confidence for all groups and causes together, its r.m.s.

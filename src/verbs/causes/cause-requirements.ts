@@ -1,7 +1,7 @@
 /**
- * Requirements on an audit by cause, written as for any audit (requirements.ts): `ece < 0.05`, `all groups: bound < 0.1`.
- * One is met if it is met for every cause; what fails is named by group and cause. A score that an audit by cause does
- * not have is refused before the work.
+ * Requirements on an audit by cause, written as for any audit (requirements.ts): `ece < 0.05`, `all groups: bound <
+ * 0.1`. One is met if it is met for every cause; what fails is named by group and cause. A score that an audit by cause
+ * does not have is refused before the work.
  */
 import { InputError } from "../../core/errors.ts";
 import {

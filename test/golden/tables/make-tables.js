@@ -1,4 +1,4 @@
-// Writes people.csv and curves.csv beside itself: 120 people whose hazard rises with age and doubles in stage 3, and curves in
+// Writes people.csv, curves.csv and others beside itself: 120 people whose hazard rises with age and doubles in stage 3, and curves in
 // eight bins of one year from somebody who knew their ages only. `node test/golden/tables/make-tables.js`
 import { writeFileSync } from "node:fs";
 
@@ -39,3 +39,35 @@ write(
     return [sex, stage, Math.min(BINS, Math.max(1, Math.ceil(time))), event, ...curve].join(",");
   }),
 );
+
+// causes.csv, relapse.csv and death.csv: 300 people who may relapse or die first, and their incidences by somebody who did
+// not know that stage 3 relapses twice as fast.
+const RELAPSE = 0.07;
+const DEATH = 0.05;
+const patients = Array.from({ length: 300 }, () => {
+  const age = 40 + Math.floor(40 * draw());
+  const stage = 1 + Math.floor(3 * draw());
+  const relapse = RELAPSE * (stage === 3 ? 2.5 : 1);
+  const death = DEATH * Math.exp((age - 60) / 20);
+  const first = -Math.log(draw()) / (relapse + death);
+  const censored = 3 + 9 * draw();
+  const status = first > censored ? "lost" : draw() < relapse / (relapse + death) ? "relapse" : "death";
+  return { time: Math.min(first, censored), status, age, stage, death };
+});
+
+write(
+  "causes.csv",
+  "years,status,age,stage",
+  patients.map(({ time, status, age, stage }) => [time.toFixed(2), status, age, stage].join(",")),
+);
+for (const cause of ["relapse", "death"]) {
+  write(
+    `${cause}.csv`,
+    Array.from({ length: BINS }, (_, t) => `F(${t + 1})`).join(","),
+    patients.map(({ death }) => {
+      const rate = RELAPSE + death;
+      const share = (cause === "relapse" ? RELAPSE : death) / rate;
+      return Array.from({ length: BINS }, (_, t) => (share * (1 - Math.exp(-rate * (t + 1)))).toFixed(4)).join(",");
+    }),
+  );
+}

@@ -1,0 +1,169 @@
+// The report of an audit by cause without a browser: its numbers are the audit's, small counts are hidden, no name from
+// outside becomes markup, and the sentences say what the numbers say. In a browser: no barrier, nothing too wide.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { parseHTML } from "linkedom";
+import { chromium } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type CauseReportInput, gatherCauseReport } from "../../src/report/data/cause-report.ts";
+import { renderCauseReport } from "../../src/report/page/render-cause-report.ts";
+import { gapOf, hundredSentence, judgeCauses, ofHundred } from "../../src/report/words/cause-words.ts";
+import { auditCauses, type CauseAuditTable } from "../../src/verbs/causes/audit-causes.ts";
+import { simulateCauses } from "../stats/simulated-causes.ts";
+
+const HOSTILE = '<img src=x onerror="alert(1)">';
+let audit: CauseAuditTable;
+let late: CauseAuditTable;
+let input: CauseReportInput;
+
+const render = (given: CauseReportInput) =>
+  renderCauseReport(gatherCauseReport(given), { document: parseHTML("<html></html>").document });
+
+beforeAll(async () => {
+  const made = simulateCauses(700, 12, 31);
+  const { T, K, incidence } = made.curves;
+  const off = incidence.map((F, at) => (Math.floor(at / T) % K === 0 ? 0.6 * F : F));
+  const curves = { ...made.curves, causes: ["disease", HOSTILE], incidence: off };
+  const groups = [
+    made.groups[1],
+    { name: HOSTILE, rows: made.groups[2].rows },
+    { name: "four", rows: [1, 2, 3, 4] },
+  ];
+  audit = await auditCauses({ curves, outcomes: made.outcomes, groups }, { draws: 50 });
+  const firstBin = made.outcomes.bin.map((_, row) => 1 + (row % 2));
+  late = await auditCauses({ curves, outcomes: { ...made.outcomes, firstBin } }, { draws: 0 });
+  input = {
+    title: "somebody's curves",
+    audit,
+    grid: { edges: Array.from({ length: T + 1 }, (_, t) => 365.25 * t) },
+    timeLabel: "days",
+    groups: [{ name: "x = 0", expression: "x < 1" }, { name: HOSTILE }, { name: "four" }],
+    outcome: { event: "status", time: "days" },
+    table: "people.csv",
+    provenance: { program: "graduate", command: "graduate audit", files: [], settings: { seed: 1 } },
+  };
+});
+
+describe("words", () => {
+  test("whole people make what their shares make", () => {
+    expect(ofHundred([0.124, 0.216])).toEqual([12, 22]);
+    expect(ofHundred([1 / 3, 1 / 3, 1 / 3])).toEqual([34, 33, 33]);
+    expect(ofHundred([0, 0.004])).toEqual([0, 0]);
+    expect(ofHundred([0.335, 0.335, 0.33]).reduce((a, b) => a + b)).toBe(100);
+  });
+
+  test("of 100 such people, as the curves have it", () => {
+    const { causes } = audit;
+    const at = { moment: "8 years", curve: "observed" } as const;
+    const shares = causes.map(({ overall }) => overall.incidence?.observed[8] ?? 0);
+    const [first, second] = ofHundred(shares);
+    expect(hundredSentence(causes, 0, 8, at)).toBe(
+      `by 8 years ${first} have had disease, ${second} ${HOSTILE} and ${100 - first - second} neither`,
+    );
+    expect(hundredSentence(late.causes, 0, 8, at)).toBeNull();
+  });
+
+  test("gap and direction are those of the curves", () => {
+    const [line] = judgeCauses(audit, 0.05);
+    const { incidence, supported, distanceL2 } = line.scores;
+    const gap = gapOf(line.scores);
+    expect(gap?.mean).toBeLessThan(0);
+    expect(line.word).toBe("disagrees: predicted too low");
+    const t = gap?.largestBin ?? 0;
+    expect(gap?.largest).toBe((incidence?.predicted[t] ?? 0) - (incidence?.observed[t] ?? 0));
+    expect(Math.sqrt(distanceL2 ?? 0)).toBeGreaterThanOrEqual(Math.abs(gap?.mean ?? 1));
+    expect(supported.bins).toBeGreaterThanOrEqual(t);
+  });
+});
+
+describe("the page", () => {
+  test("has the audit's numbers for every cause and group, and a panel for each that may be shown", () => {
+    const { document } = parseHTML(render(input));
+    const tables = [...document.querySelectorAll("section.scores table.main")].slice(1);
+    expect(tables).toHaveLength(2);
+    tables.forEach((table, k) => {
+      const { overall, groups } = audit.causes[k];
+      const rows = [...table.querySelectorAll("tbody tr")];
+      expect(rows).toHaveLength(4);
+      [overall, ...groups.slice(0, 2)].forEach((scores, g) => {
+        const cell = (label: string) => rows[g].querySelector(`td[data-label="${label}"]`)?.textContent;
+        expect(cell("ECE")).toBe(scores.ece?.toFixed(4));
+        expect(cell("Could be up to")).toBe(scores.bound?.toFixed(4));
+        expect(cell("IBS")).toBe(scores.ibs?.toFixed(4));
+        expect(cell("Events")).toBe(String(scores.events));
+      });
+    });
+    expect(document.querySelectorAll(".panel .figure")).toHaveLength(6);
+    expect(document.querySelectorAll("figure .figure")).toHaveLength(2);
+    expect(document.querySelector(".headline")?.textContent).toContain("Of 100 such people, by 10 years");
+    expect(document.querySelector(".who bdi")?.textContent).toBe("x < 1");
+  });
+
+  test("hides four people and what is known of them, unless told to show them", () => {
+    const { document } = parseHTML(render(input));
+    const panel = document.querySelector("#cause-1-group-3")?.textContent ?? "";
+    expect(panel).toContain("under 5 people, under 5 events");
+    expect(panel).toContain("Curves of fewer than 5 people are not shown.");
+    const shown = parseHTML(render({ ...input, showSmallCells: true })).document;
+    expect(shown.querySelector("#cause-1-group-3")?.textContent).toContain("4 people");
+  });
+
+  test("no name becomes markup, nothing is loaded or run", () => {
+    const page = render(input);
+    const { document } = parseHTML(page);
+    expect(document.querySelectorAll("script, img, iframe, link, [onerror], [src]")).toHaveLength(0);
+    expect(page).toContain("&lt;img src=x");
+    const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
+    expect(policy?.getAttribute("content")).toContain("default-src 'none'");
+  });
+
+  test("says why there are no curves under late entry, and still gives events against expected", () => {
+    const { document } = parseHTML(render({ ...input, audit: late, groups: [] }));
+    const text = document.querySelector("main")?.textContent ?? "";
+    expect(text).toContain("means of predicted curves over people who entered late are not comparable");
+    expect(text).not.toContain("Of 100 such people");
+    const { observed, expected } = late.causes[0].overall.logrankIndividual;
+    expect(text).toContain(`${observed} ÷ ${expected?.toFixed(1)}`);
+    expect(document.querySelectorAll(".figure")).toHaveLength(0);
+  });
+});
+
+function findBrowser(): string | null {
+  try {
+    return process.env.GRADUATE_CHROMIUM ?? execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
+  } catch {
+    return null;
+  }
+}
+const executablePath = findBrowser();
+
+test.skipIf(executablePath === null)(
+  "in a browser: no barrier, and nothing wider than a phone or a desk",
+  async () => {
+    const browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] });
+    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    try {
+      for (const [colorScheme, width] of [
+        ["light", 1280],
+        ["dark", 390],
+      ] as const) {
+        const page = await browser.newPage({
+          viewport: { width, height: 900 },
+          colorScheme,
+          bypassCSP: true,
+        });
+        await page.setContent(render(input));
+        expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+        if (colorScheme === "light") continue; // its colours are those of the other report
+        await page.evaluate(axe);
+        const found = (await page.evaluate("axe.run()")) as {
+          violations: { id: string; nodes: { html: string }[] }[];
+        };
+        expect(found.violations.map(({ id, nodes }) => [id, nodes[0].html])).toEqual([]);
+      }
+    } finally {
+      await browser.close();
+    }
+  },
+);
