@@ -9,6 +9,7 @@ import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatRange, formatTable } from "../../report/words/text-table.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover/discover.ts";
+import { placeCause } from "../../verbs/causes/cause-alone.ts";
 import {
   discoverModel,
   type ModelDiscoverOptions,
@@ -44,6 +45,7 @@ import {
 interface DiscoverCommandOptions extends PredictionOptions {
   readonly columns?: readonly string[];
   readonly drop?: readonly string[];
+  readonly cause?: string;
   readonly top: number;
   readonly cross: number;
   readonly minRows: number;
@@ -66,6 +68,7 @@ export function addDiscover(program: Command): void {
       namesOption,
     )
     .option("--drop <columns>", "make no groups of these", namesOption)
+    .option("--cause <name>", "of a model of several causes, the one whose events are searched")
     .option("--top <n>", "most groups to find and test", parseAtLeastOne, 8)
     .option("--cross <n>", "most columns in one group: 1, 2 or 3", parseCross, 2)
     .option("--min-rows <n>", "fewest rows of a group", parseAtLeastOne, 100)
@@ -101,9 +104,9 @@ async function runDiscover(paths: readonly string[], options: DiscoverCommandOpt
 }
 
 function settingsOf(options: DiscoverCommandOptions): ModelDiscoverOptions {
-  const { columns: asked, drop, top, cross: maxCross, minRows, minEvents, level, seed } = options;
+  const { columns: asked, drop, cause, top, cross: maxCross, minRows, minEvents, level, seed } = options;
   const columns = asked?.length === 1 && asked[0] === "all" ? ("all" as const) : asked;
-  return { top, maxCross, minRows, minEvents, level, seed, ...present({ columns, drop }) };
+  return { top, maxCross, minRows, minEvents, level, seed, ...present({ columns, drop, cause }) };
 }
 
 async function searchModel(
@@ -132,7 +135,8 @@ async function searchCurves(
     people,
     warnings,
   } = await readWithCurves(path, paths, options);
-  const { columns: asked, drop, ...settings } = settingsOf(options);
+  const { columns: asked, drop, cause, ...settings } = settingsOf(options);
+  placeCause(undefined, cause);
   const { columns, leftOut } = chooseSearchColumns(table, outcome, {
     ...present({ columns: asked, drop }),
     id,

@@ -7,6 +7,8 @@ import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import { selectRows } from "../../data/table.ts";
 import { predictRows } from "../audit-model.ts";
+import { predictCauseRows } from "../causes/audit-cause-model.ts";
+import { isolateCause, placeCause } from "../causes/cause-alone.ts";
 import { chooseSearchedRows } from "../judged-rows.ts";
 import type { ModelStudy } from "../model-study.ts";
 import { chooseSearchColumns, type LeftOutColumn, type SearchColumnsRequest } from "./columns.ts";
@@ -23,16 +25,23 @@ export interface ModelDiscovery {
 
 /** The columns of a request, and how far to search. */
 export type ModelDiscoverOptions = Omit<DiscoverOptions, "columns"> &
-  Pick<SearchColumnsRequest, "columns" | "drop">;
+  Pick<SearchColumnsRequest, "columns" | "drop"> & {
+    /** Of a model of several causes, the one whose events are searched. */
+    readonly cause?: string;
+  };
 
 /** Searches the rows of a model's study. */
 export async function discoverModel(
   study: ModelStudy,
   backend: Backend | null,
-  { columns: asked, drop, ...options }: ModelDiscoverOptions = {},
+  { columns: asked, drop, cause, ...options }: ModelDiscoverOptions = {},
 ): Promise<ModelDiscovery> {
+  const place = placeCause(study.model.causes, cause);
   const { rows, confirm, names, trainingRows, warnings } = chooseSearchedRows(study);
-  const { curves, binned, people } = await predictRows(study, rows, backend);
+  const { curves, binned, people } =
+    place === null
+      ? await predictRows(study, rows, backend)
+      : await predictCause(study, rows, backend, place);
   const table = selectRows(study.table, rows);
   const { columns, leftOut } = chooseSearchColumns(table, study.columns, {
     ...present({ columns: asked, drop }),
@@ -54,4 +63,10 @@ export async function discoverModel(
     leftOut,
     warnings: [...warnings, ...study.warnings],
   };
+}
+
+/** The cause as if it were the only kind of event: events at risk are searched, and these are the cause's own. */
+async function predictCause(study: ModelStudy, rows: Int32Array, backend: Backend | null, place: number) {
+  const { curves, binned, people } = await predictCauseRows(study, rows, backend);
+  return { ...isolateCause(curves, binned, place), people };
 }
