@@ -1,4 +1,5 @@
 /** Cox's model of a study, as a predictor of curves: the usual model for the same columns and rows. */
+import { InputError } from "../core/errors.ts";
 import { encode } from "../data/encode/encode.ts";
 import { pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { describeInfinite, fitCox, requireCurves } from "../models/cox/cox.ts";
@@ -21,7 +22,13 @@ export interface FittedCox {
 export function fitCoxMethod({ encoder, widened, outcomes, split, grid }: Study): FittedCox {
   const D = encoder.names.length;
   const x = encode(encoder, widened, split.train).values;
-  const learnt = requireSingleCause(pickOutcomes(outcomes, split.train), "a Cox model of one hazard");
+  if (outcomes.cause !== undefined) {
+    throw new InputError("a Cox model is of one hazard: it does not take several causes", {
+      code: "method.causes",
+      hint: "leave --method cox out; `graduate cox --cause VALUE` fits the cause-specific hazard of one cause",
+    });
+  }
+  const learnt = requireSingleCause(pickOutcomes(outcomes, split.train), "a Cox model");
   const input = { ...learnt, x, D, names: encoder.names };
   const fit = fitCox(input);
   requireCurves(fit);
