@@ -1,6 +1,6 @@
 /**
- * In which bins a row is at risk. Someone who enters late is at risk from the bin after that of the entry: the bin of the
- * entry itself was seen in part only, and counting it would raise the number at risk without its events. Where a
+ * In which bins a row is at risk. Someone who enters late is at risk from the bin after that of the entry: the bin of
+ * the entry itself was seen in part only, and counting it would raise the number at risk without its events. Where a
  * person's rows follow on each other without a gap, each bin belongs to exactly one of them: the last that reaches into
  * it, which is also the one that carries an event. A row that is left without a bin has `firstBin` = `bin` + 1.
  */

@@ -1,7 +1,8 @@
 /**
- * One of a network's K causes as a network of its own: z_k alone. Of a network that is trained by itself it has the same
- * shape without causes and the parameters of that cause, with everything inside shared; of any network it is a view that
- * runs the whole and takes one cause's logits. So what works on hazards of one kind of event works on each cause.
+ * One of a network's K causes as a network of its own: z_k alone. Of a network that is trained by itself it has the
+ * same shape without causes and the parameters of that cause, with everything inside shared; of any network it is a
+ * view that runs the whole and takes one cause's logits. So what works on hazards of one kind of event works on each
+ * cause.
  */
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";

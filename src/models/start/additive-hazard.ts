@@ -25,20 +25,19 @@ export interface HazardFit {
 }
 
 export function createHazardFit(
-  { T, bin, event, firstBin, weight, x, D, groups: G, knotHazard }: LinearStartInput,
+  input: LinearStartInput,
   baselineHazard: ArrayLike<number>, // [T]
 ): HazardFit {
+  const { T, bin, event, firstBin, weight, x, D, groups: G, knotHazard } = input;
   const K = GROUP_KNOTS;
-  const N = bin.length;
-  const own = D - G;
+  const [N, own] = [bin.length, D - G];
   const P = own + (G + 1) * K;
   const { knot, share } = placeKnots(T, knotHazard ?? baselineHazard);
   const base = Float64Array.from({ length: T }, (_, t) => log(baselineHazard[t] / (1 - baselineHazard[t])));
   const factors = new Float64Array(T);
   const atKnots = new Float64Array(K);
   const members = new Int32Array(G + 1);
-  let slope = 0;
-  let count = 0;
+  let [slope, count] = [0, 0];
 
   /** The row's groups, what they add at the knots, and wᵀx. */
   const openRow = (i: number, theta: Float64Array) => {
@@ -48,9 +47,7 @@ export function createHazardFit(
     for (let g = 0; g < G; g++) if (x[i * D + own + g] !== 0) members[count++] = g;
     members[count++] = G;
     atKnots.fill(0);
-    for (let m = 0; m < count; m++) {
-      for (let k = 0; k < K; k++) atKnots[k] += theta[own + members[m] * K + k];
-    }
+    for (let m = 0; m < count; m++) for (let k = 0; k < K; k++) atKnots[k] += theta[own + members[m] * K + k];
   };
   const logitAt = (t: number) => {
     const k = knot[t];
@@ -76,11 +73,8 @@ export function createHazardFit(
       addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
-    const whole = value + sumLogs(factors, Math.max(0, bin[i] - begin));
-    if (weight === undefined) return whole;
-    for (let k = 0; k < K; k++) residual[k] *= weight[i];
-    for (let k = 0; k < K * K; k++) weights[k] *= weight[i];
-    return weight[i] * whole;
+    value += sumLogs(factors, Math.max(0, bin[i] - begin));
+    return weight === undefined ? value : weighRow(value, [residual, weights], weight[i]);
   };
 
   return {
@@ -108,6 +102,12 @@ export function createHazardFit(
       return value;
     },
   };
+}
+
+/** A row's value and sums, by its weight. */
+function weighRow(value: number, sums: readonly Float64Array[], weight: number): number {
+  for (const own of sums) for (let k = 0; k < own.length; k++) own[k] *= weight;
+  return weight * value;
 }
 
 /**

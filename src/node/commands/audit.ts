@@ -57,7 +57,7 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { addCauseOptions, refuseByCause, refuseWithoutCauses, runCauseAudit } from "./audit-causes.ts";
+import { addCauseOptions, refuseByCause, refuseWithoutCauses, runCauseAudit } from "./causes/audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];

@@ -56,7 +56,7 @@ import {
 } from "../shards/ensemble-parts.ts";
 import { openLane, openWasmBackend } from "../workers/wasm-backend.ts";
 import { findGraphics, openWebGpuBackend } from "../workers/webgpu-backend.ts";
-import { finishCauseTrain } from "./train-causes.ts";
+import { finishCauseTrain } from "./causes/train-causes.ts";
 
 export function addTrain(program: Command): void {
   const command = program

@@ -1,10 +1,10 @@
 /**
  * Hazards and curves of K competing causes from logits [N,K,T], a row of T for each person and cause:
  *   h_k = e^{z_k}/(1 + Σ_j e^{z_j}),   S(t) = Π (1 − Σ_k h_k),   F_k(t) = Σ_{s≤t} S(s−1) h_k(s),
- * so that Σ_k F_k + S = 1. With the other causes given, cause k is an ordinary hazard: h_k = σ(u_k) with the conditional
- * logit u_k = z_k − log(1 + Σ_{j≠k} e^{z_j}). So whatever is measured of hazards of one cause is measured here on u, as N·K
- * rows of one kind of event, and its gradient comes back by dz_j = du_j − Σ_{k≠j} du_k h_j/(1 − h_k). Arithmetic is
- * float64.
+ * so that Σ_k F_k + S = 1. With the other causes given, cause k is an ordinary hazard: h_k = σ(u_k) with the
+ * conditional logit u_k = z_k − log(1 + Σ_{j≠k} e^{z_j}). So whatever is measured of hazards of one cause is measured
+ * here on u, as N·K rows of one kind of event, and its gradient comes back by dz_j = du_j − Σ_{k≠j} du_k h_j/(1 − h_k).
+ * Arithmetic is float64.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { exp } from "../../core/elementary.ts";

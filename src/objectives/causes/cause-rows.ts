@@ -1,8 +1,8 @@
 /**
  * People with K causes as rows of one kind of event: row n·K + k is person n seen by cause k, at risk as long as the
  * person is, with an event where it was of that cause. Other causes end the row without one, after the bin they
- * happened in: given the hazards of the others that is the likelihood of cause k itself (cause-curves.ts). Each group is
- * then held to each cause by itself.
+ * happened in: given the hazards of the others that is the likelihood of cause k itself (cause-curves.ts). Each group
+ * is then held to each cause by itself.
  */
 import { present } from "../../core/present.ts";
 import type { BinnedOutcomes, BinnedSingleCause } from "../../data/outcomes/outcomes.ts";

@@ -1,6 +1,6 @@
 /**
- * Aalen-Johansen on a time grid: F_k(t) = Σ_{s≤t} S(s−1) d_k(s)/n(s), over bins 0…T, with late entry and weights. Bins in
- * which nobody is at risk leave it as it is.
+ * Aalen-Johansen on a time grid: F_k(t) = Σ_{s≤t} S(s−1) d_k(s)/n(s), over bins 0…T, with late entry and weights. Bins
+ * in which nobody is at risk leave it as it is.
  */
 import { type BinnedOutcomes, requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import { tallyBins } from "../kaplan-meier.ts";

@@ -2,8 +2,8 @@
  * Sums over the rows of a solve at given parameters: the negative log-likelihood −ℓ = Σ softplus(z) − y z over the bins
  * at risk, its gradient and information, and for the held groups what the at-risk distance is made of: D_gb = Σ (y −
  * h), V_gb = Σ h(1−h) and their derivatives. A row's bins are added up to its free bins and blocks before any product
- * with its columns, so that a row costs its bins plus blocks × columns. With weights ω the likelihood's terms and D count
- * by ω and V by ω²; a row that entered late has its first bins left out.
+ * with its columns, so that a row costs its bins plus blocks × columns. With weights ω the likelihood's terms and D
+ * count by ω and V by ω²; a row that entered late has its first bins left out.
  */
 import { exp, log1p, sumLogs } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter } from "../../core/linear-algebra.ts";

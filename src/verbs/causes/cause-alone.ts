@@ -1,7 +1,7 @@
 /**
- * One of several causes as if it were the only kind of event: its hazards h_k as curves Π (1 − h_k), and the outcomes in
- * which other causes end the follow-up. These are no probabilities of anything that can be seen; observed and expected
- * events at risk, which is all that is read off them here, are those of the cause.
+ * One of several causes as if it were the only kind of event: its hazards h_k as curves Π (1 − h_k), and the outcomes
+ * in which other causes end the follow-up. These are no probabilities of anything that can be seen; observed and
+ * expected events at risk, which is all that is read off them here, are those of the cause.
  */
 import { InputError } from "../../core/errors.ts";
 import { type CauseCurves, hazardsOf } from "../../data/curves/cause-curves.ts";

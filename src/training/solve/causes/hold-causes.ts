@@ -1,9 +1,9 @@
 /**
- * Several causes, held to their groups. With the others given, the likelihood and the at-risk constraints of cause k are
- * those of an ordinary hazard with the conditional logits u_k (objectives/causes/cause-curves.ts). So each cause in turn
- * makes its choices and solves its own output layer, as a run of one kind of event does (hold.ts), and the causes take
- * turns until none moves another's distances: block coordinate descent on one convex likelihood, whose blocks are coupled
- * by h_j h_k alone. All causes share time blocks and the network below.
+ * Several causes, held to their groups. With the others given, the likelihood and the at-risk constraints of cause k
+ * are those of an ordinary hazard with the conditional logits u_k (objectives/causes/cause-curves.ts). So each cause in
+ * turn makes its choices and solves its own output layer, as a run of one kind of event does (hold.ts), and the causes
+ * take turns until none moves another's distances: block coordinate descent on one convex likelihood, whose blocks are
+ * coupled by h_j h_k alone. All causes share time blocks and the network below.
  */
 import { present } from "../../../core/present.ts";
 import type { BinnedOutcomes, BinnedSingleCause } from "../../../data/outcomes/outcomes.ts";

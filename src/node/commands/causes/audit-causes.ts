@@ -4,20 +4,20 @@
  * weights; each cause has a file of curves, row by row beside the table.
  */
 import type { Command } from "commander";
-import { InputError } from "../../core/errors.ts";
-import { present } from "../../core/present.ts";
-import { binOutcomes } from "../../data/outcomes/time-grid.ts";
-import { auditCauses } from "../../verbs/causes/audit-causes.ts";
-import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { InputError } from "../../../core/errors.ts";
+import { present } from "../../../core/present.ts";
+import { binOutcomes } from "../../../data/outcomes/time-grid.ts";
+import { auditCauses } from "../../../verbs/causes/audit-causes.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../../io/output-path.ts";
 import {
   type CauseCommandOptions,
   type CauseOptions,
   readCausePredictions,
   refuseCausesOfModel,
-} from "../io/read-cause-predictions.ts";
-import { namesOption, parseTimes } from "../options/table-options.ts";
-import { causeSettings, tellCauseAudit } from "../print/tell-causes.ts";
-import { readRequirements } from "../print/write-report.ts";
+} from "../../io/read-cause-predictions.ts";
+import { namesOption, parseTimes } from "../../options/table-options.ts";
+import { causeSettings, tellCauseAudit } from "../../print/tell-causes.ts";
+import { readRequirements } from "../../print/write-report.ts";
 
 export function addCauseOptions(command: Command): Command {
   return command

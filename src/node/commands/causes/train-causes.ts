@@ -2,22 +2,22 @@
  * The end of `graduate train` for a model of several causes: the test rows are scored by cause, the model is kept with
  * these scores, and report, requirements and what is printed follow.
  */
-import type { Backend } from "../../compute/backend.ts";
-import { present } from "../../core/present.ts";
-import type { PreparedStudy } from "../../study/prepare.ts";
-import type { Model } from "../../training/model.ts";
-import { type AuditedCauseRows, auditCauseModel } from "../../verbs/causes/audit-cause-model.ts";
-import { judgeCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
-import { studyOf } from "../../verbs/model-study.ts";
-import type { Requirement } from "../../verbs/requirements.ts";
-import type { TableFile } from "../io/provenance.ts";
-import type { TrainOptions } from "../options/train-options.ts";
-import { printCauseAudit } from "../print/audit-causes.ts";
-import { clearLive, print, printJson } from "../print/output.ts";
-import { causeSettings, type ToldCauses, writeCausePage } from "../print/tell-causes.ts";
-import { printNextSteps, printTraining } from "../print/training.ts";
-import { toDocument } from "../print/training-document.ts";
-import { printRequirements, settleRequirements, toleranceOf } from "../print/write-report.ts";
+import type { Backend } from "../../../compute/backend.ts";
+import { present } from "../../../core/present.ts";
+import type { PreparedStudy } from "../../../study/prepare.ts";
+import type { Model } from "../../../training/model.ts";
+import { type AuditedCauseRows, auditCauseModel } from "../../../verbs/causes/audit-cause-model.ts";
+import { judgeCauseRequirements } from "../../../verbs/causes/cause-requirements.ts";
+import { studyOf } from "../../../verbs/model-study.ts";
+import type { Requirement } from "../../../verbs/requirements.ts";
+import type { TableFile } from "../../io/provenance.ts";
+import type { TrainOptions } from "../../options/train-options.ts";
+import { printCauseAudit } from "../../print/audit-causes.ts";
+import { clearLive, print, printJson } from "../../print/output.ts";
+import { causeSettings, type ToldCauses, writeCausePage } from "../../print/tell-causes.ts";
+import { printNextSteps, printTraining } from "../../print/training.ts";
+import { toDocument } from "../../print/training-document.ts";
+import { printRequirements, settleRequirements, toleranceOf } from "../../print/write-report.ts";
 
 /** A model that was trained, and what is done with it. */
 export interface FinishedCauses {
