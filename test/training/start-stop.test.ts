@@ -135,7 +135,7 @@ describe("rows cut in three are the whole row", () => {
   });
 
   test("the start", () => {
-    const fit = ({ outcomes, of }: Cohort) =>
+    const startOf = ({ outcomes, of }: Cohort) =>
       fitAdditiveStart({
         ...binOutcomes(outcomes, grid),
         x: spread(people.x, D, of),
@@ -143,8 +143,8 @@ describe("rows cut in three are the whole row", () => {
         groups: 0,
         splines: [1],
       });
-    expectEntries(fit(cut).slopes, fit(whole).slopes, 1e-7);
-    expectEntries(fit(cut).baselineHazard, fit(whole).baselineHazard, 1e-7);
+    expectEntries(startOf(cut).slopes, startOf(whole).slopes, 1e-7);
+    expectEntries(startOf(cut).baselineHazard, startOf(whole).baselineHazard, 1e-7);
   });
 
   test("the sums of the solve", () => {

@@ -47,9 +47,7 @@ export interface CauseScores extends ScoredCause {
     /** Holm's, over the groups and causes with enough events and follow-up to be tested. */
     readonly adjustedP: number | null;
   };
-  /**
-   * Whether the group's incidence of the cause disagrees with what was observed, allowing for all groups and causes.
-   */
+  /** Whether the group's incidence of the cause disagrees with what was observed, all groups and causes considered. */
   readonly agreement: Agreement;
   /**
    * How far off the mean incidence could be: with 95 % confidence for all groups and causes together, its r.m.s.

@@ -12,7 +12,7 @@ import { measureStatistics } from "../../../src/objectives/group-statistics.ts";
 import { pickStudyGroups, pickStudyRows } from "../../../src/study/study.ts";
 import type { Model } from "../../../src/training/model.ts";
 import { seeRows } from "../../../src/training/rows/cause-view.ts";
-import { fit } from "../../../src/verbs/fit.ts";
+import { fit as fitModel } from "../../../src/verbs/fit.ts";
 import { studyOf } from "../../../src/verbs/model-study.ts";
 import { predictStudyCauses } from "../../../src/verbs/predict.ts";
 import { prepare, type TrainRequest } from "../../../src/verbs/train.ts";
@@ -98,7 +98,7 @@ async function measureModel(model: Model, asked: TrainRequest): Promise<Float64A
 describe("one run on the reference backend", () => {
   let model: Model;
   beforeAll(async () => {
-    model = await fit(table, request, createReferenceBackend());
+    model = await fitModel(table, request, createReferenceBackend());
   });
 
   test("names its causes, and holds every group to each", async () => {
@@ -146,7 +146,7 @@ test("the causes in another order are the same model", async () => {
   const linear: TrainRequest = { ...request, network: "linear" };
   const swapped: TrainRequest = { ...linear, causes: ["death", "relapse"] };
   const backend = createReferenceBackend();
-  const [one, other] = [await fit(table, linear, backend), await fit(table, swapped, backend)];
+  const [one, other] = [await fitModel(table, linear, backend), await fitModel(table, swapped, backend)];
   const study = prepare(table, linear);
   const rows = study.split.test;
   const ofOne = await predictStudyCauses(studyOf(one, study, study.split), rows, backend);
@@ -167,7 +167,7 @@ test("the causes in another order are the same model", async () => {
 test("an ensemble on wasm holds its mean", async () => {
   const backend = await openWasmBackend({ threads: 1 });
   try {
-    const model = await fit(table, { ...request, ensemble: 2 } as TrainRequest, backend);
+    const model = await fitModel(table, { ...request, ensemble: 2 } as TrainRequest, backend);
     const asked = { ...request };
     expect(model.training.verdict.every(({ status }) => status === "met")).toBe(true);
     const { verdict } = model.training;
@@ -201,14 +201,14 @@ function mergeDeaths(): Table["columns"][number] {
 
 test("losses that are not defined for several causes are refused by name", async () => {
   const backend = createReferenceBackend();
-  await expect(fit(table, { ...request, method: "xcal" }, backend)).rejects.toThrow(
+  await expect(fitModel(table, { ...request, method: "xcal" }, backend)).rejects.toThrow(
     /xcal loss is not defined/,
   );
-  await expect(fit(table, { ...request, preset: "paper" }, backend)).rejects.toThrow(/l2 is of one kind/);
+  await expect(fitModel(table, { ...request, preset: "paper" }, backend)).rejects.toThrow(/l2 is of one kind/);
   const tail = {
     ...request,
     options: { ...request.options, objective: { kind: "likelihood", tail: true } as const },
   };
-  await expect(fit(table, tail, backend)).rejects.toThrow(/tail term is not defined/);
-  await expect(fit(table, { ...request, method: "cox" }, backend)).rejects.toThrow(/does not take several causes/);
+  await expect(fitModel(table, tail, backend)).rejects.toThrow(/tail term is not defined/);
+  await expect(fitModel(table, { ...request, method: "cox" }, backend)).rejects.toThrow(/does not take several causes/);
 });
