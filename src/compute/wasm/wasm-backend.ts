@@ -15,6 +15,7 @@ import {
   type MemoryArea,
   type TapePlace,
 } from "./memory.ts";
+import { createRowKernels } from "./rows.ts";
 import { type JobWords, type StartThread, startTeam } from "./team.ts";
 import type { KernelModule } from "./worker.ts";
 import { instantiateKernels } from "./worker.ts";
@@ -44,8 +45,10 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
   const tapes = createTapes(shared, memoryLimit);
   const areas = createWorkAreas(shared, tapes, memoryLimit);
   const jobs = createJobs(kernels, handles, areas, threads);
-  const job = areas.take(JOB_WORDS * 4, false);
-  const team = await startTeam(module, shared.memory, job.address, threads, parts.startThread);
+  const job = areas.take(JOB_WORDS * 4, false).address;
+  const ownJob = areas.take(JOB_WORDS * 4, false).address;
+  const team = await startTeam(module, shared.memory, job, threads, parts.startThread);
+  const { memory } = shared;
 
   return {
     name: "wasm",
@@ -71,6 +74,7 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
     },
     ...hostAccess(handles),
     ...additiveOnHost(handles),
+    rowKernels: createRowKernels({ kernels, memory, handles, areas, team, threads, job, ownJob }),
 
     async lstmForward(shape, weights, x, N, logits, tape) {
       team.check("lstmForward");
