@@ -32,6 +32,7 @@ import {
   ROW_VALUES,
 } from "./kernels/row-job.ts";
 import type { WorkAreas } from "./memory.ts";
+import { type OwnJob, wordsOf } from "./own-job.ts";
 import type { JobWords, KernelTeam } from "./team.ts";
 import type { KernelExports, KernelMemory, RowKernelName } from "./worker.ts";
 
@@ -48,9 +49,9 @@ export interface RowMemory {
   readonly areas: WorkAreas;
   readonly team: KernelTeam;
   readonly threads: number;
-  /** The address of the threads' job block, and of one for kernels that run here; JOB_WORDS words each. */
+  /** The address of the threads' job block. */
   readonly job: number;
-  readonly ownJob: number;
+  readonly ownJob: OwnJob;
 }
 
 /** Addresses of arrays, which must have at least so many numbers; a float64 is two of the backend's. */
@@ -91,18 +92,8 @@ function groupWords({ floats, doubles }: Places, pass: GroupPass): JobWords {
   };
 }
 
-const FLOAT = new Float64Array(1);
-const HALVES = new Int32Array(FLOAT.buffer);
-
-/** A float64 as two words. */
-function wordsOf(first: number, value: number): JobWords {
-  FLOAT[0] = value;
-  return { [first]: HALVES[0], [first + 1]: HALVES[1] };
-}
-
 export function createRowKernels(parts: RowMemory): RowKernels {
   const { kernels, memory, handles, areas, team, threads, job, ownJob } = parts;
-  const ownWords = new Int32Array(memory.buffer, ownJob, JOB_WORDS);
   const teamWords = new Int32Array(memory.buffer, job, JOB_WORDS);
   const places: Places = {
     floats: (name, array, length) => handles.find(name, array, length).byteOffset,
@@ -110,21 +101,13 @@ export function createRowKernels(parts: RowMemory): RowKernels {
   };
   const { floats, doubles } = places;
 
-  function writeOwn(words: JobWords, scratchBytes: number): void {
-    const scratch = areas.place("host", scratchBytes);
-    ownWords.fill(0);
-    for (const place in words) ownWords[place] = words[place];
-    ownWords[JOB_SLOTS] = 1;
-    ownWords[JOB_SCRATCH] = scratch;
-  }
-
   /** Runs a kernel over rows; returns whether every row was within the table. */
   async function run(kernel: RowKernelName, words: JobWords, N: number, T: number, scratchBytes: number) {
     if (N === 0) return true;
     if (N * T < NUMBERS_FOR_THREADS || team.isBusy()) {
-      writeOwn(words, scratchBytes);
-      kernels[kernel](ownJob, 0);
-      return ownWords[ROW_BEYOND] === 0;
+      ownJob.write(words, ownJob.reserve(scratchBytes));
+      kernels[kernel](ownJob.address, 0);
+      return ownJob.words[ROW_BEYOND] === 0;
     }
     team.check(kernel);
     await team.run(kernel, {
@@ -162,8 +145,8 @@ export function createRowKernels(parts: RowMemory): RowKernels {
         [ROW_TERMS]: terms === null ? 0 : doubles("terms", terms, 0),
         [ROW_SUMS]: doubles("sums", sums, 0),
       };
-      writeOwn(words, 8 * pass.T);
-      kernels.replaceCurves(ownJob, 0);
+      ownJob.write(words, ownJob.reserve(8 * pass.T));
+      kernels.replaceCurves(ownJob.address, 0);
     },
     backThroughCurves(pass, slopes, shares, dLogits, scale) {
       const words = {
@@ -173,8 +156,8 @@ export function createRowKernels(parts: RowMemory): RowKernels {
         [ROW_D_LOGITS]: floats("dLogits", dLogits, pass.N * pass.T),
         ...wordsOf(ROW_SHARE, scale),
       };
-      writeOwn(words, 8 * pass.T);
-      kernels.backThroughCurves(ownJob);
+      ownJob.write(words, ownJob.reserve(8 * pass.T));
+      kernels.backThroughCurves(ownJob.address);
     },
   };
 }

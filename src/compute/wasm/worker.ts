@@ -60,7 +60,10 @@ export interface KernelExports {
   likelihoodTail(job: number, thread: number): void;
   replaceCurves(job: number, thread: number): void;
   backThroughCurves(job: number): void;
+  additiveForward(job: number): void;
+  additiveBackward(job: number): void;
   likelihoodScratchBytes(T: number): number;
+  additiveScratchBytes(D: number, T: number, G: number, K: number): number;
   lstmScratchBytes(D: number, H: number, T: number, backward: boolean): number;
   lstmSlotBytes(D: number, H: number): number;
   lstmTapeBytes(H: number, T: number): number;

@@ -1,0 +1,92 @@
+/**
+ * The additive part of networks on a wasm backend: the kernels of kernels/additive.ts, run by the calling thread, with
+ * the same bits as additiveOnHost of host.ts. Knots and shares are copied beside the scratch at every call: they are a
+ * few numbers per bin.
+ */
+import type { Backend, DeviceArray } from "../backend.ts";
+import type { HandleTable } from "../host.ts";
+import { type AdditiveShape, type AdditiveWeights, additiveWeightShapes, type Weights } from "../shapes.ts";
+import {
+  ROW_BASELINE,
+  ROW_D,
+  ROW_D_LOGITS,
+  ROW_GROUPS,
+  ROW_KNOT,
+  ROW_KNOT_SHARE,
+  ROW_KNOTS,
+  ROW_LOGITS,
+  ROW_N,
+  ROW_OFFSETS,
+  ROW_SHARE,
+  ROW_SKIP,
+  ROW_T,
+  ROW_X,
+} from "./kernels/row-job.ts";
+import { type OwnJob, wordsOf } from "./own-job.ts";
+import type { KernelExports, KernelMemory } from "./worker.ts";
+
+/** What the kernels work in. */
+export interface AdditiveMemory {
+  readonly kernels: KernelExports;
+  readonly memory: KernelMemory;
+  readonly handles: HandleTable<Float32Array>;
+  readonly ownJob: OwnJob;
+}
+
+export function additiveInKernels({
+  kernels,
+  memory,
+  handles,
+  ownJob,
+}: AdditiveMemory): Pick<Backend, "additiveForward" | "additiveBackward"> {
+  /** Writes the job; `logits` are dLogits where the weights are gradients. */
+  function open(
+    shape: AdditiveShape,
+    [name, weights]: readonly [string, AdditiveWeights],
+    x: DeviceArray,
+    N: number,
+    [which, logits]: readonly ["logits" | "dLogits", DeviceArray],
+  ): void {
+    const { D, T, groups } = shape;
+    const shapes = additiveWeightShapes(shape, groups);
+    const views: Partial<Record<string, Float32Array>> = handles.findWeights(
+      name,
+      weights as Weights<"baseline" | "skip">,
+      shapes,
+    );
+    const G = groups?.G ?? 0;
+    const K = groups?.K ?? 0;
+    const words = {
+      [ROW_N]: N,
+      [ROW_T]: T,
+      [ROW_D]: D,
+      [ROW_X]: handles.find("x", x, N * D).byteOffset,
+      [which === "logits" ? ROW_LOGITS : ROW_D_LOGITS]: handles.find(which, logits, N * T).byteOffset,
+      [ROW_BASELINE]: views.baseline?.byteOffset ?? 0,
+      [ROW_SKIP]: views.skip?.byteOffset ?? 0,
+      [ROW_OFFSETS]: views.groupOffsets?.byteOffset ?? 0,
+      [ROW_GROUPS]: G,
+      [ROW_KNOTS]: K,
+    };
+    // Shares, knots, scratch: each begins at a multiple of 8 bytes.
+    const shares = ownJob.reserve(16 * T + kernels.additiveScratchBytes(D, T, G, K));
+    const knots = shares + 8 * T;
+    if (groups !== null) {
+      new Float64Array(memory.buffer, shares, T).set(groups.share);
+      new Int32Array(memory.buffer, knots, T).set(groups.knot);
+    }
+    const places = { [ROW_KNOT_SHARE]: shares, [ROW_KNOT]: knots, ...wordsOf(ROW_SHARE, groups?.scale ?? 0) };
+    ownJob.write({ ...words, ...places }, knots + 8 * T);
+  }
+
+  return {
+    async additiveForward(shape, weights, x, N, logits) {
+      open(shape, ["weights", weights], x, N, ["logits", logits]);
+      kernels.additiveForward(ownJob.address);
+    },
+    async additiveBackward(shape, x, N, dLogits, gradient) {
+      open(shape, ["gradient", gradient], x, N, ["dLogits", dLogits]);
+      kernels.additiveBackward(ownJob.address);
+    },
+  };
+}
