@@ -42,57 +42,54 @@ export interface GroupArrays {
 interface SharedGroups {
   readonly memberships: Memberships;
   readonly sums: Float64Array; // [G,T]
-  readonly shares: Float64Array; // [G]
-  readonly views: Readonly<Record<string, Float64Array | Int32Array>>;
+  /** Everything that was allocated for them. */
+  readonly views: readonly (Float64Array | Int32Array)[];
+  /** The backend's arrays behind them; null where one found no room. */
+  readonly places: GroupPlaces | null;
 }
 
+type GroupPlaces = Readonly<
+  Record<"combinationOf" | "firstMember" | "members" | "sums" | "shares", DeviceArray>
+>;
+
 export function openGroupKernels(backend: Backend, kernels: RowKernels, arrays: GroupArrays): GroupKernels {
-  const { rows: rowNumbers, order: ordered, dLogits } = arrays;
-  let groups: SharedGroups | null = null;
+  const { hazard, survival, rows: rowNumbers, order: ordered, dLogits } = arrays;
+  const curves = findAll({ hazard, survival, rows: rowNumbers, order: ordered });
+  const slopesOfPass = backend.view(dLogits);
+  let shared: SharedGroups | null = null;
 
-  function share(constraints: Constraints): SharedGroups {
-    if (groups?.memberships === constraints.memberships) return groups;
-    if (groups !== null) release(backend, groups);
-    groups = shareGroups(backend, constraints);
-    return groups;
-  }
-
-  /** Null where an array found no room. */
-  function openPass(
-    constraints: Constraints,
-    { views }: SharedGroups,
-    rows: ArrayLike<number>,
-    order: Int32Array,
-  ): GroupPass | null {
-    if (rows.length > rowNumbers.length) return null;
-    const { hazard, survival } = arrays;
-    const places = findAll({ hazard, survival, rows: rowNumbers, order: ordered, ...views });
-    if (places === null) return null;
+  /** Copies the rows; null where an array found no room. */
+  function openPass(constraints: Constraints, rows: ArrayLike<number>, order: Int32Array) {
+    if (shared?.memberships !== constraints.memberships) {
+      if (shared !== null) release(backend, shared);
+      shared = shareGroups(backend, constraints);
+    }
+    const { places, sums } = shared;
+    if (curves === null || places === null || rows.length > rowNumbers.length) return null;
     rowNumbers.set(rows);
     ordered.set(order);
-    return { N: rows.length, T: constraints.T, ...(places as Omit<GroupPass, "N" | "T">) };
+    const pass: GroupPass = { N: rows.length, T: constraints.T, ...curves, ...places };
+    return { pass, places, sums };
   }
 
   return {
     replaceRows(constraints, cache, rows, order) {
-      const shared = share(constraints);
-      const pass = openPass(constraints, shared, rows, order);
-      const sums = findShared(shared.sums);
       const terms = cache.terms.length === 0 ? null : findShared(cache.terms);
-      if (pass === null || sums === null || (terms === null && cache.terms.length > 0)) return false;
-      shared.sums.set(cache.sums);
-      kernels.replaceCurves(pass, terms, sums);
-      cache.sums.set(shared.sums);
+      if (terms === null && cache.terms.length > 0) return false;
+      const opened = openPass(constraints, rows, order);
+      if (opened === null) return false;
+      opened.sums.set(cache.sums);
+      kernels.replaceCurves(opened.pass, terms, opened.places.sums);
+      cache.sums.set(opened.sums);
       return true;
     },
     backThrough(constraints, dStatistics, rows, order, slopes, factor) {
-      const shared = share(constraints);
-      const pass = openPass(constraints, shared, rows, order);
-      const sums = findShared(shared.sums);
-      const shares = findShared(shared.shares);
-      if (pass === null || sums === null || shares === null || slopes !== backend.view(dLogits)) return false;
-      shared.sums.set(dStatistics);
-      kernels.backThroughCurves(pass, sums, shares, dLogits, factor);
+      if (slopes !== slopesOfPass) return false;
+      const opened = openPass(constraints, rows, order);
+      if (opened === null) return false;
+      opened.sums.set(dStatistics);
+      const { sums, shares } = opened.places;
+      kernels.backThroughCurves(opened.pass, sums, shares, dLogits, factor);
       return true;
     },
   };
@@ -107,22 +104,19 @@ function shareGroups(backend: Backend, { groups, memberships, T }: Constraints):
     shared.set(values);
     return shared;
   };
-  const shares = allocateDoubles(backend, groups.length);
-  shares.set(groups.map(({ rows }) => 1 / rows.length));
-  return {
-    memberships,
+  const views = {
+    combinationOf: words(combinationOf),
+    firstMember: words(firstMember),
+    members: words(groupsOf.flat()),
     sums: allocateDoubles(backend, groups.length * T),
-    shares,
-    views: {
-      combinationOf: words(combinationOf),
-      firstMember: words(firstMember),
-      members: words(groupsOf.flat()),
-    },
+    shares: allocateDoubles(backend, groups.length),
   };
+  views.shares.set(groups.map(({ rows }) => 1 / rows.length));
+  return { memberships, sums: views.sums, views: Object.values(views), places: findAll(views) };
 }
 
-function release(backend: Backend, { sums, shares, views }: SharedGroups): void {
-  for (const view of [sums, shares, ...Object.values(views)]) {
+function release(backend: Backend, { views }: SharedGroups): void {
+  for (const view of views) {
     const array = findShared(view);
     if (array !== null) backend.release(array);
   }

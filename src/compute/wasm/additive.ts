@@ -6,6 +6,7 @@
 import type { Backend, DeviceArray } from "../backend.ts";
 import type { HandleTable } from "../host.ts";
 import { type AdditiveShape, type AdditiveWeights, additiveWeightShapes, type Weights } from "../shapes.ts";
+import { JOB_SCRATCH } from "./kernels/job.ts";
 import {
   ROW_BASELINE,
   ROW_D,
@@ -22,7 +23,7 @@ import {
   ROW_T,
   ROW_X,
 } from "./kernels/row-job.ts";
-import { type OwnJob, wordsOf } from "./own-job.ts";
+import { type OwnJob, writeDouble } from "./own-job.ts";
 import type { KernelExports, KernelMemory } from "./worker.ts";
 
 /** What the kernels work in. */
@@ -56,27 +57,29 @@ export function additiveInKernels({
     );
     const G = groups?.G ?? 0;
     const K = groups?.K ?? 0;
-    const words = {
-      [ROW_N]: N,
-      [ROW_T]: T,
-      [ROW_D]: D,
-      [ROW_X]: handles.find("x", x, N * D).byteOffset,
-      [which === "logits" ? ROW_LOGITS : ROW_D_LOGITS]: handles.find(which, logits, N * T).byteOffset,
-      [ROW_BASELINE]: views.baseline?.byteOffset ?? 0,
-      [ROW_SKIP]: views.skip?.byteOffset ?? 0,
-      [ROW_OFFSETS]: views.groupOffsets?.byteOffset ?? 0,
-      [ROW_GROUPS]: G,
-      [ROW_KNOTS]: K,
-    };
-    // Shares, knots, scratch: each begins at a multiple of 8 bytes.
-    const shares = ownJob.reserve(16 * T + kernels.additiveScratchBytes(D, T, G, K));
+    const xAt = handles.find("x", x, N * D).byteOffset;
+    const logitsAt = handles.find(which, logits, N * T).byteOffset;
+    // Shares and knots come before the scratch; each begins at a multiple of 8 bytes.
+    const words = ownJob.open(16 * T + kernels.additiveScratchBytes(D, T, G, K));
+    const shares = words[JOB_SCRATCH];
     const knots = shares + 8 * T;
-    if (groups !== null) {
-      new Float64Array(memory.buffer, shares, T).set(groups.share);
-      new Int32Array(memory.buffer, knots, T).set(groups.knot);
-    }
-    const places = { [ROW_KNOT_SHARE]: shares, [ROW_KNOT]: knots, ...wordsOf(ROW_SHARE, groups?.scale ?? 0) };
-    ownJob.write({ ...words, ...places }, knots + 8 * T);
+    words[JOB_SCRATCH] = knots + 8 * T;
+    words[ROW_N] = N;
+    words[ROW_T] = T;
+    words[ROW_D] = D;
+    words[ROW_X] = xAt;
+    words[which === "logits" ? ROW_LOGITS : ROW_D_LOGITS] = logitsAt;
+    words[ROW_BASELINE] = views.baseline?.byteOffset ?? 0;
+    words[ROW_SKIP] = views.skip?.byteOffset ?? 0;
+    if (groups === null) return;
+    new Float64Array(memory.buffer, shares, T).set(groups.share);
+    new Int32Array(memory.buffer, knots, T).set(groups.knot);
+    words[ROW_OFFSETS] = views.groupOffsets?.byteOffset ?? 0;
+    words[ROW_GROUPS] = G;
+    words[ROW_KNOTS] = K;
+    words[ROW_KNOT_SHARE] = shares;
+    words[ROW_KNOT] = knots;
+    writeDouble(words, ROW_SHARE, groups.scale);
   }
 
   return {

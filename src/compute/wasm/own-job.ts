@@ -10,25 +10,20 @@ import type { KernelMemory } from "./worker.ts";
 
 export interface OwnJob {
   readonly address: number;
-  readonly words: Int32Array;
-  /** Makes room for scratch and returns its address. */
-  reserve(scratchBytes: number): number;
-  /** Words not named are zero; all rows are one slot. */
-  write(words: JobWords, scratch: number): void;
+  /** The block, with zeros in all words but those of the one slot and of the scratch, which has so many bytes. */
+  open(scratchBytes: number): Int32Array;
 }
 
 export function createOwnJob(memory: KernelMemory, areas: WorkAreas): OwnJob {
   const { address } = areas.take(JOB_WORDS * 4, false);
-  const block = new Int32Array(memory.buffer, address, JOB_WORDS);
+  const words = new Int32Array(memory.buffer, address, JOB_WORDS);
   return {
     address,
-    words: block,
-    reserve: (scratchBytes) => areas.place("host", scratchBytes),
-    write(words, scratch) {
-      block.fill(0);
-      for (const place in words) block[place] = words[place];
-      block[JOB_SLOTS] = 1;
-      block[JOB_SCRATCH] = scratch;
+    open(scratchBytes) {
+      words.fill(0);
+      words[JOB_SLOTS] = 1;
+      words[JOB_SCRATCH] = areas.place("host", scratchBytes);
+      return words;
     },
   };
 }
@@ -36,8 +31,9 @@ export function createOwnJob(memory: KernelMemory, areas: WorkAreas): OwnJob {
 const FLOAT = new Float64Array(1);
 const HALVES = new Int32Array(FLOAT.buffer);
 
-/** A float64 as two words. */
-export function wordsOf(first: number, value: number): JobWords {
+/** Writes a float64 as two words. */
+export function writeDouble(words: JobWords | Int32Array, first: number, value: number): void {
   FLOAT[0] = value;
-  return { [first]: HALVES[0], [first + 1]: HALVES[1] };
+  words[first] = HALVES[0];
+  words[first + 1] = HALVES[1];
 }

@@ -5,7 +5,7 @@
  */
 import type { DeviceArray } from "../backend.ts";
 import type { HandleTable } from "../host.ts";
-import type { CurvePass, GroupPass, LikelihoodPass, RowKernels } from "../row-kernels.ts";
+import type { CurvePass, GroupPass, LikelihoodPass, RowKernels, RowPass } from "../row-kernels.ts";
 import { JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_SLOTS, JOB_WORDS } from "./kernels/job.ts";
 import {
   ROW_BEYOND,
@@ -32,7 +32,7 @@ import {
   ROW_VALUES,
 } from "./kernels/row-job.ts";
 import type { WorkAreas } from "./memory.ts";
-import { type OwnJob, wordsOf } from "./own-job.ts";
+import { type OwnJob, writeDouble } from "./own-job.ts";
 import type { JobWords, KernelTeam } from "./team.ts";
 import type { KernelExports, KernelMemory, RowKernelName } from "./worker.ts";
 
@@ -60,36 +60,45 @@ interface Places {
   doubles(name: string, array: DeviceArray, length: number): number;
 }
 
-function likelihoodWords({ floats, doubles }: Places, pass: LikelihoodPass): JobWords {
+/** Of a job that goes to the threads, or the block itself. */
+type Words = JobWords | Int32Array;
+
+function writeLikelihood(words: Words, { floats, doubles }: Places, pass: LikelihoodPass): void {
   const { N, T } = pass;
-  return {
-    [ROW_N]: N,
-    [ROW_T]: T,
-    [ROW_LOGITS]: floats("logits", pass.logits, N * T),
-    [ROW_D_LOGITS]: floats("dLogits", pass.dLogits, N * T),
-    [ROW_TABLE]: doubles("table", pass.table, 1),
-    [ROW_ROWS]: floats("rows", pass.rows, N),
-    [ROW_BIN]: floats("bin", pass.bin, 0),
-    [ROW_EVENT]: floats("event", pass.event, 0),
-    [ROW_VALUES]: doubles("values", pass.values, ROW_VALUE_COUNT * N),
-    [ROW_TAIL]: pass.tail ? 1 : 0,
-    ...wordsOf(ROW_SHARE, pass.share),
-  };
+  words[ROW_N] = N;
+  words[ROW_T] = T;
+  words[ROW_LOGITS] = floats("logits", pass.logits, N * T);
+  words[ROW_D_LOGITS] = floats("dLogits", pass.dLogits, N * T);
+  words[ROW_TABLE] = doubles("table", pass.table, 1);
+  words[ROW_ROWS] = floats("rows", pass.rows, N);
+  words[ROW_BIN] = floats("bin", pass.bin, 0);
+  words[ROW_EVENT] = floats("event", pass.event, 0);
+  words[ROW_VALUES] = doubles("values", pass.values, ROW_VALUE_COUNT * N);
+  words[ROW_TAIL] = pass.tail ? 1 : 0;
+  writeDouble(words, ROW_SHARE, pass.share);
 }
 
-function groupWords({ floats, doubles }: Places, pass: GroupPass): JobWords {
+function writeCurves(words: Words, { floats, doubles }: Places, pass: CurvePass): void {
   const { N, T } = pass;
-  return {
-    [ROW_N]: N,
-    [ROW_T]: T,
-    [ROW_HAZARD]: doubles("hazard", pass.hazard, N * T),
-    [ROW_SURVIVAL]: doubles("survival", pass.survival, N * T),
-    [ROW_ROWS]: floats("rows", pass.rows, N),
-    [ROW_ORDER]: floats("order", pass.order, N),
-    [ROW_COMBINATION]: floats("combinations", pass.combinationOf, 0),
-    [ROW_FIRST_MEMBER]: floats("first members", pass.firstMember, 0),
-    [ROW_MEMBERS]: floats("members", pass.members, 0),
-  };
+  words[ROW_N] = N;
+  words[ROW_T] = T;
+  words[ROW_LOGITS] = floats("logits", pass.logits, N * T);
+  words[ROW_HAZARD] = doubles("hazard", pass.hazard, N * T);
+  words[ROW_SURVIVAL] = doubles("survival", pass.survival, N * T);
+  words[ROW_TABLE] = doubles("table", pass.table, 1);
+}
+
+function writeGroups(words: Words, { floats, doubles }: Places, pass: GroupPass): void {
+  const { N, T } = pass;
+  words[ROW_N] = N;
+  words[ROW_T] = T;
+  words[ROW_HAZARD] = doubles("hazard", pass.hazard, N * T);
+  words[ROW_SURVIVAL] = doubles("survival", pass.survival, N * T);
+  words[ROW_ROWS] = floats("rows", pass.rows, N);
+  words[ROW_ORDER] = floats("order", pass.order, N);
+  words[ROW_COMBINATION] = floats("combinations", pass.combinationOf, 0);
+  words[ROW_FIRST_MEMBER] = floats("first members", pass.firstMember, 0);
+  words[ROW_MEMBERS] = floats("members", pass.members, 0);
 }
 
 export function createRowKernels(parts: RowMemory): RowKernels {
@@ -102,61 +111,52 @@ export function createRowKernels(parts: RowMemory): RowKernels {
   const { floats, doubles } = places;
 
   /** Runs a kernel over rows; returns whether every row was within the table. */
-  async function run(kernel: RowKernelName, words: JobWords, N: number, T: number, scratchBytes: number) {
+  async function run(
+    kernel: RowKernelName,
+    { N, T }: RowPass,
+    scratchBytes: number,
+    write: (words: Words) => void,
+  ): Promise<boolean> {
     if (N === 0) return true;
     if (N * T < NUMBERS_FOR_THREADS || team.isBusy()) {
-      ownJob.write(words, ownJob.reserve(scratchBytes));
+      const words = ownJob.open(scratchBytes);
+      write(words);
       kernels[kernel](ownJob.address, 0);
-      return ownJob.words[ROW_BEYOND] === 0;
+      return words[ROW_BEYOND] === 0;
     }
     team.check(kernel);
-    await team.run(kernel, {
-      ...words,
+    const words: JobWords = {
       [JOB_SLOTS]: Math.ceil(N / SLOT_ROWS),
       [JOB_SCRATCH]: areas.place("scratch", threads * scratchBytes),
       [JOB_SCRATCH_BYTES]: scratchBytes,
-    });
+    };
+    write(words);
+    await team.run(kernel, words);
     return teamWords[ROW_BEYOND] === 0;
   }
 
+  const scratchOf = ({ T }: RowPass) => kernels.likelihoodScratchBytes(T);
   return {
-    fillCurves({ N, T, logits, table, hazard, survival }: CurvePass) {
-      const words = {
-        [ROW_N]: N,
-        [ROW_T]: T,
-        [ROW_LOGITS]: floats("logits", logits, N * T),
-        [ROW_HAZARD]: doubles("hazard", hazard, N * T),
-        [ROW_SURVIVAL]: doubles("survival", survival, N * T),
-        [ROW_TABLE]: doubles("table", table, 1),
-      };
-      return run("fillCurves", words, N, T, 0);
-    },
-    likelihood(pass) {
-      const { N, T } = pass;
-      return run("likelihood", likelihoodWords(places, pass), N, T, kernels.likelihoodScratchBytes(T));
-    },
+    fillCurves: (pass) => run("fillCurves", pass, 0, (words) => writeCurves(words, places, pass)),
+    likelihood: (pass) =>
+      run("likelihood", pass, scratchOf(pass), (words) => writeLikelihood(words, places, pass)),
     async likelihoodTail(pass) {
-      const { N, T } = pass;
-      await run("likelihoodTail", likelihoodWords(places, pass), N, T, kernels.likelihoodScratchBytes(T));
+      await run("likelihoodTail", pass, scratchOf(pass), (words) => writeLikelihood(words, places, pass));
     },
     replaceCurves(pass, terms, sums) {
-      const words = {
-        ...groupWords(places, pass),
-        [ROW_TERMS]: terms === null ? 0 : doubles("terms", terms, 0),
-        [ROW_SUMS]: doubles("sums", sums, 0),
-      };
-      ownJob.write(words, ownJob.reserve(8 * pass.T));
+      const words = ownJob.open(8 * pass.T);
+      writeGroups(words, places, pass);
+      words[ROW_TERMS] = terms === null ? 0 : doubles("terms", terms, 0);
+      words[ROW_SUMS] = doubles("sums", sums, 0);
       kernels.replaceCurves(ownJob.address, 0);
     },
     backThroughCurves(pass, slopes, shares, dLogits, scale) {
-      const words = {
-        ...groupWords(places, pass),
-        [ROW_SUMS]: doubles("slopes", slopes, 0),
-        [ROW_GROUP_SHARE]: doubles("shares", shares, 0),
-        [ROW_D_LOGITS]: floats("dLogits", dLogits, pass.N * pass.T),
-        ...wordsOf(ROW_SHARE, scale),
-      };
-      ownJob.write(words, ownJob.reserve(8 * pass.T));
+      const words = ownJob.open(8 * pass.T);
+      writeGroups(words, places, pass);
+      words[ROW_SUMS] = doubles("slopes", slopes, 0);
+      words[ROW_GROUP_SHARE] = doubles("shares", shares, 0);
+      words[ROW_D_LOGITS] = floats("dLogits", dLogits, pass.N * pass.T);
+      writeDouble(words, ROW_SHARE, scale);
       kernels.backThroughCurves(ownJob.address);
     },
   };

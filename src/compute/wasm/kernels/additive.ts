@@ -12,8 +12,8 @@ import { fillZero, word } from "./simd.ts";
 const ROWS: usize = 4;
 
 /**
- * Forward: a row's offsets at the knots, then their steps to the next. Backward: sums [T], [D] and [G,K], four rows'
- * sums over the bins [4] and at the knots [K,4], and a row of zeros in float32.
+ * Forward: a row's offsets at the knots, their steps to the next, and where runs of bins end. Backward: sums [T], [D]
+ * and [G,K], four rows' sums over the bins [4] and at the knots [K,4], and a row of zeros in float32.
  */
 export function additiveScratchBytes(D: usize, T: usize, G: usize, K: usize): usize {
   return ((T + D + G * K + ROWS * (K + 1)) << 3) + (T << 2);
@@ -53,14 +53,25 @@ function fillKnots(groups: usize, offsets: usize, G: usize, K: usize, scale: f64
   }
 }
 
-/** logits += what the knots give in each bin. */
-function addKnots(logits: usize, T: usize, knot: usize, share: usize, at: usize, steps: usize): void {
-  for (let t: usize = 0; t < T; t++) {
-    const k = <usize>load<u32>(knot + (t << 2)) << 3;
-    const place = logits + (t << 2);
-    const added = load<f64>(at + k) + load<f64>(share + (t << 3)) * load<f64>(steps + k);
-    store<f32>(place, <f32>(<f64>load<f32>(place) + added));
+/** logits += near + share · step in the bins of one run, which have the same knot before them. */
+function addRun(logits: usize, share: usize, bins: usize, near: v128, step: v128): void {
+  const end = logits + (bins << 2);
+  for (; logits < end; logits += 8) {
+    const isLast = logits + 8 > end;
+    const way = isLast ? v128.load64_zero(share) : v128.load(share);
+    const added = f64x2.add(near, f64x2.mul(way, step));
+    storePair(logits, f64x2.add(loadPair(logits, isLast), added), isLast);
+    share += 16;
   }
+}
+
+/** The bin after the run of bins that begins at t. */
+@inline
+function endOfRun(knot: usize, t: usize, T: usize): usize {
+  const k = load<u32>(knot + (t << 2));
+  let end = t + 1;
+  while (end < T && load<u32>(knot + (end << 2)) === k) end++;
+  return end;
 }
 
 export function additiveForward(job: usize): void {
@@ -69,16 +80,28 @@ export function additiveForward(job: usize): void {
   const D = word(job, ROW_D);
   const G = word(job, ROW_GROUPS);
   const K = word(job, ROW_KNOTS);
+  const knot = word(job, ROW_KNOT);
+  const share = word(job, ROW_KNOT_SHARE);
   const at = word(job, JOB_SCRATCH);
   const steps = at + (K << 3);
+  const ends = steps + (K << 3);
   const scale = load<f64>(job + (ROW_SHARE << 2));
+  if (G > 0) {
+    for (let t: usize = 0; t < T; t = load<u32>(ends + (t << 2))) store<u32>(ends + (t << 2), endOfRun(knot, t, T));
+  }
   for (let n: usize = 0; n < N; n++) {
     const x = word(job, ROW_X) + ((n * D) << 2);
     const logits = word(job, ROW_LOGITS) + ((n * T) << 2);
     fillRow(logits, word(job, ROW_BASELINE), T, f64x2.splat(riskOf(x, word(job, ROW_SKIP), D)));
     if (G === 0) continue;
     fillKnots(x + ((D - G) << 2), word(job, ROW_OFFSETS), G, K, scale, at, steps);
-    addKnots(logits, T, word(job, ROW_KNOT), word(job, ROW_KNOT_SHARE), at, steps);
+    for (let t: usize = 0; t < T; ) {
+      const end = <usize>load<u32>(ends + (t << 2));
+      const k = <usize>load<u32>(knot + (t << 2)) << 3;
+      const near = v128.load64_splat(at + k);
+      addRun(logits + (t << 2), share + (t << 3), end - t, near, v128.load64_splat(steps + k));
+      t = end;
+    }
   }
 }
 
