@@ -19,6 +19,7 @@
  * `training` too, a step over all rows stays on the device (device-training.ts).
  */
 import type { DeviceTraining } from "./device-training.ts";
+import type { RowKernels } from "./row-kernels.ts";
 import type {
   AdditiveShape,
   AdditiveWeights,
@@ -64,6 +65,9 @@ export interface Backend {
 
   /** Loss, constraints and optimiser beside the networks, where the host does not share the memory. */
   readonly training?: DeviceTraining | undefined;
+
+  /** Loss and group sums in float64 in the memory that the host shares, where the backend has kernels for them. */
+  readonly rowKernels?: RowKernels | undefined;
 
   /** The most rows that one pass should take, given this backend's memory; longer tables go in parts. */
   rowsAtOnce(pass: PassShape): number;

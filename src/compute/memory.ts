@@ -33,6 +33,10 @@ export class BackendScope implements Backend {
     return this.#lender.training;
   }
 
+  get rowKernels() {
+    return this.#lender.rowKernels;
+  }
+
   /** Frees everything not yet released: nothing may use it after this. The backend stays open. */
   end(): void {
     for (const memory of this.#taken) this.#lender.release(memory);

@@ -12,6 +12,7 @@ import { log1p } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { type BinnedSingleCause, type RowWeights, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
 import { expMinus } from "./exponential.ts";
+import type { GroupKernels } from "./group-kernels.ts";
 
 /** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and restarted; reached only beyond 990 bins. */
 export const FOLD_PRODUCT_AT = 1e300;
@@ -105,6 +106,8 @@ export function fillCurve(
 export interface CurveWorkspace {
   readonly hazard: Float64Array; // [N,T]
   readonly survival: Float64Array; // [N,T]
+  /** Sums over groups in the memory of a backend, for curves that lie there. */
+  readonly kernels?: GroupKernels;
 }
 
 /** Room for hazards and survival of N rows. */

@@ -30,3 +30,10 @@ export function expMinus(a: number): number {
   const tabled = POWERS[k];
   return tabled + tabled * series;
 }
+
+/** The constants of expMinus, then its table: what a kernel needs to take the same steps (compute/row-kernels.ts). */
+export function exponentialTable(): Float64Array {
+  const whole = 2 ** 52; // added to k, it leaves k in the last bits
+  const series = [1 / 2, 1, 1 / 6, 1 / 24, 1 / 120];
+  return Float64Array.of(PER_UNIT, STEP_HIGH, STEP_LOW, whole, ...series, ...POWERS);
+}

@@ -106,12 +106,16 @@ export interface StatisticsCache {
 
 /**
  * An empty cache: every row must be replaced once before the cache is read. Without `keepsTerms` its size does not
- * depend on N.
+ * depend on N. `allocate` gives the memory of the rows' terms, zeroed.
  */
-export function createStatisticsCache(constraints: Constraints, keepsTerms = true): StatisticsCache {
+export function createStatisticsCache(
+  constraints: Constraints,
+  keepsTerms = true,
+  allocate: (length: number) => Float64Array = (length) => new Float64Array(length),
+): StatisticsCache {
   const W = statisticsWidth(constraints);
   return {
-    terms: new Float64Array(keepsTerms ? constraints.N * W : 0),
+    terms: keepsTerms ? allocate(constraints.N * W) : new Float64Array(0),
     sums: new Float64Array(constraints.groups.length * W),
   };
 }
@@ -147,6 +151,7 @@ export function replaceRows(
   checkRoom("survival", curves.survival, rows.length, T);
   const order = orderByCombination(constraints, rows);
   const overCurves = isOverCurves(constraints);
+  if (overCurves && curves.kernels?.replaceRows(constraints, cache, rows, order)) return;
   const fresh = overCurves ? curves.survival : new Float64Array(W);
   const change = new Float64Array(W); // of the rows of one combination
   for (let p = 0; p < order.length; p++) {
@@ -220,6 +225,9 @@ export function backThroughStatistics(
   const overCurves = isOverCurves(constraints);
   const order = rows === null ? memberships.order : orderByCombination(constraints, rows);
   const factor = (scale * N) / B;
+  if (overCurves && curves.kernels && rows !== null) {
+    if (curves.kernels.backThrough(constraints, dStatistics, rows, order, dLogits, factor)) return;
+  }
   const dRow = new Float64Array(W); // dL / d the terms of a row of this combination
   let combination = -1;
   for (let b = 0; b < B; b++) {

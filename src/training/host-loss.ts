@@ -1,16 +1,22 @@
 /**
  * Objective and constraints of a pass, on the host: logits come from the backend and are turned into curves, the loss
  * and the Lagrangian's term; their gradient goes back as dLogits. Both arrays are mirrors (compute/memory.ts): the
- * backend's own memory where that is shared, a copy where it is not. A device that computes likelihood and group
- * statistics itself replaces this file. With several causes the Lagrangian sees a row for each person and cause
- * (objectives/causes/).
+ * backend's own memory where that is shared, a copy where it is not. Where the backend has kernels for plain outcomes,
+ * they compute it, to the same bits. A device that computes likelihood and group statistics itself replaces this file.
+ * With several causes the Lagrangian sees a row for each person and cause (objectives/causes/).
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/memory.ts";
-import { type BinnedOutcomes, pickBinned, requireSingleCause } from "../data/outcomes/outcomes.ts";
+import {
+  type BinnedOutcomes,
+  isRightCensored,
+  pickBinned,
+  requireSingleCause,
+} from "../data/outcomes/outcomes.ts";
 import { backThroughConditional, fillCauseCurves } from "../objectives/causes/cause-curves.ts";
 import { causeRows } from "../objectives/causes/cause-rows.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
+import { openLossKernels } from "../objectives/loss-kernels.ts";
 import type { Lagrangian } from "./lagrangian/lagrangian.ts";
 import { addCauseObjective, addObjective } from "./objective.ts";
 import type { ObjectiveSpec } from "./options.ts";
@@ -41,7 +47,7 @@ export interface HostLoss {
   /** Call after a forward pass over N rows. */
   readLogits(N: number): Promise<void>;
   /** Loss and term of these training rows at the logits last read; their gradient times `share` becomes dLogits. */
-  differentiate(rows: Int32Array, share: number): LossParts;
+  differentiate(rows: Int32Array, share: number): Promise<LossParts>;
 }
 
 export function createHostLoss(backend: Backend, options: HostLossOptions): HostLoss {
@@ -50,20 +56,18 @@ export function createHostLoss(backend: Backend, options: HostLossOptions): Host
   const logits = backend.allocate(room * K * T);
   const dLogits = backend.allocate(room * K * T);
   const onHost = { logits: mirrorArray(backend, logits), dLogits: mirrorArray(backend, dLogits) };
-  const curves = createCurveWorkspace(room * K, T);
-  const loss = K === 1 ? plainLoss(options, curves) : causeLoss(options, curves);
+  const loss = K === 1 ? plainLoss(backend, options, { logits, dLogits }) : causeLoss(options);
   return {
     logits,
     dLogits,
-    curves,
+    curves: loss.curves,
     async readLogits(N) {
       await onHost.logits.pull();
-      if (lagrangian) loss.fill(onHost.logits.values, N);
+      if (lagrangian) await loss.fill(onHost.logits.values, N);
     },
-    differentiate(rows, share) {
+    async differentiate(rows, share) {
       const slopes = onHost.dLogits.values;
-      slopes.fill(0);
-      const parts = loss.add(onHost.logits.values, rows, slopes);
+      const parts = await loss.add(onHost.logits.values, rows, slopes);
       if (share < 1) for (let k = 0; k < rows.length * K * T; k++) slopes[k] *= share;
       onHost.dLogits.push();
       return parts;
@@ -75,29 +79,54 @@ type Values = Float32Array | Float64Array;
 
 /** How logits become curves, and what loss and term they have. */
 interface LossOfLogits {
-  fill(logits: Values, N: number): void;
-  add(logits: Values, rows: Int32Array, dLogits: Values): LossParts;
+  readonly curves: CurveWorkspace;
+  fill(logits: Values, N: number): Promise<void> | void;
+  /** Overwrites dLogits. */
+  add(logits: Values, rows: Int32Array, dLogits: Values): Promise<LossParts> | LossParts;
 }
 
-function plainLoss({ objective, lagrangian, binned }: HostLossOptions, curves: CurveWorkspace): LossOfLogits {
+function plainLoss(
+  backend: Backend,
+  { objective, lagrangian, binned, room }: HostLossOptions,
+  arrays: Pick<HostLoss, "logits" | "dLogits">,
+): LossOfLogits {
   const plain = requireSingleCause(binned, "a network of one kind of event");
+  const { T } = plain;
+  const kernels = isRightCensored(plain)
+    ? openLossKernels(backend, { ...arrays, binned: plain, room })
+    : null;
+  const curves = kernels?.curves ?? createCurveWorkspace(room, T);
+
+  /** By the backend's kernels where they take it. */
+  async function addLoss(logits: Values, rows: Int32Array, dLogits: Values): Promise<number> {
+    const known = objective.kind === "likelihood" ? await kernels?.likelihood(rows, objective.tail) : null;
+    if (typeof known === "number") return known;
+    dLogits.fill(0);
+    return addObjective(objective, logits, pickBinned(plain, rows), dLogits);
+  }
+
   return {
-    fill: (logits, N) => fillCurves(logits, N, plain.T, curves),
-    add(logits, rows, dLogits) {
-      const loss = addObjective(objective, logits, pickBinned(plain, rows), dLogits);
+    curves,
+    async fill(logits, N) {
+      if (!(await kernels?.fillCurves(N))) fillCurves(logits, N, T, curves);
+    },
+    async add(logits, rows, dLogits) {
+      const loss = await addLoss(logits, rows, dLogits);
       return { loss, term: lagrangian?.addLagrangianGradient(curves, rows, dLogits) ?? 0 };
     },
   };
 }
 
-function causeLoss(options: HostLossOptions, curves: CurveWorkspace): LossOfLogits {
-  const { objective, lagrangian, binned, K, room } = options;
+function causeLoss({ objective, lagrangian, binned, K, room }: HostLossOptions): LossOfLogits {
   const { T } = binned;
+  const curves = createCurveWorkspace(room * K, T);
   const dConditional = new Float64Array(lagrangian ? room * K * T : 0);
   return {
+    curves,
     fill: (logits, N) => fillCauseCurves(logits, { N, K, T }, curves),
     add(logits, rows, dLogits) {
       const N = rows.length;
+      dLogits.fill(0);
       const loss = addCauseObjective(objective, logits, pickBinned(binned, rows), K, dLogits);
       if (lagrangian === null) return { loss, term: 0 };
       dConditional.fill(0, 0, N * K * T);

@@ -5,6 +5,7 @@
  * after a step is also the next step's forward pass. trainer.ts decides the order of these operations.
  */
 import type { DeviceArray } from "../compute/backend.ts";
+import { allocateDoubles } from "../compute/shared-arrays.ts";
 import { InputError, NumericalError } from "../core/errors.ts";
 import {
   type HostParameter,
@@ -75,9 +76,10 @@ export async function openRun(
   // Batches are already small; all rows at once are taken in parts when the loss is a mean over rows.
   const most = options.partRows ?? backend.rowsAtOnce({ T: network.T, K, keep: true });
   const part = isWhole && isRowwise(objective) ? Math.min(N, most) : size;
+  const allocate = (length: number) => allocateDoubles(backend, length);
   const lagrangian =
     constraint &&
-    createLagrangian({ constraint, dual, ...seeRows(training), people: N, seed, whole: isWhole });
+    createLagrangian({ constraint, dual, ...seeRows(training), people: N, seed, whole: isWhole, allocate });
   const parameters = await mirrorParameters(network);
   const optimiser = createOptimiser(parameters.list, options.optimiser);
   const { resume } = hooks;
@@ -186,7 +188,7 @@ async function sumGradients(
   for (const taken of listParts(rows, run.part)) {
     const share = taken.length / rows.length;
     if (!run.isCurrent) await forward(run, taken, activations);
-    const part = run.loss.differentiate(taken, share);
+    const part = await run.loss.differentiate(taken, share);
     loss += share * part.loss;
     term = part.term;
     if (Number.isFinite(loss + term)) await network.backward(activations, run.loss.dLogits);

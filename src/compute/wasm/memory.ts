@@ -209,6 +209,9 @@ export function createTapes(shared: SharedKernelMemory, memoryLimit: number): Ta
   };
 }
 
+/** Scratch of the threads, sums of the slots, and scratch for kernels that the backend runs by itself. */
+type AreaKind = "scratch" | "slots" | "host";
+
 /**
  * Scratch for each thread and sums for each slot, as large as the largest job so far, and the table of tanh. Tapes are
  * given up before anything is refused: their contents can be computed again.
@@ -217,7 +220,7 @@ export interface WorkAreas {
   /** Refused when the limit does not allow it; tapes are given up for it when no kernel is using them. */
   take(bytes: number, tapesAreFree: boolean): MemoryArea;
   /** The address of at least this many bytes; their contents are lost when the area has to grow. */
-  place(kind: "scratch" | "slots", bytes: number): number;
+  place(kind: AreaKind, bytes: number): number;
   placeTanhTable(): number;
 }
 
@@ -226,7 +229,7 @@ export function createWorkAreas(
   tapes: TapeTable,
   memoryLimit: number,
 ): WorkAreas {
-  const areas: Record<"scratch" | "slots", MemoryArea | null> = { scratch: null, slots: null };
+  const areas: Record<AreaKind, MemoryArea | null> = { scratch: null, slots: null, host: null };
   let tanhTable: MemoryArea | null = null;
 
   function take(bytes: number, tapesAreFree: boolean): MemoryArea {

@@ -4,8 +4,9 @@
  * are told, memory.ts where they work and what is kept of a forward pass.
  */
 import type { Backend, DeviceArray } from "../backend.ts";
-import { additiveOnHost, createHandles, hostAccess, refuseEmptyTape, rowsOnHost } from "../host.ts";
+import { createHandles, hostAccess, refuseEmptyTape, rowsOnHost } from "../host.ts";
 import { checkSizes } from "../shapes.ts";
+import { additiveInKernels } from "./additive.ts";
 import { createJobs } from "./jobs.ts";
 import { JOB_TAPE, JOB_TAPED_TILES, JOB_WORDS } from "./kernels/job.ts";
 import {
@@ -15,6 +16,8 @@ import {
   type MemoryArea,
   type TapePlace,
 } from "./memory.ts";
+import { createOwnJob } from "./own-job.ts";
+import { createRowKernels } from "./rows.ts";
 import { type JobWords, type StartThread, startTeam } from "./team.ts";
 import type { KernelModule } from "./worker.ts";
 import { instantiateKernels } from "./worker.ts";
@@ -44,8 +47,10 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
   const tapes = createTapes(shared, memoryLimit);
   const areas = createWorkAreas(shared, tapes, memoryLimit);
   const jobs = createJobs(kernels, handles, areas, threads);
-  const job = areas.take(JOB_WORDS * 4, false);
-  const team = await startTeam(module, shared.memory, job.address, threads, parts.startThread);
+  const job = areas.take(JOB_WORDS * 4, false).address;
+  const team = await startTeam(module, shared.memory, job, threads, parts.startThread);
+  const { memory } = shared;
+  const ownJob = createOwnJob(memory, areas);
 
   return {
     name: "wasm",
@@ -70,7 +75,8 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
       shared.giveBack(areaOf.get(memory) as MemoryArea);
     },
     ...hostAccess(handles),
-    ...additiveOnHost(handles),
+    ...additiveInKernels({ kernels, memory, handles, ownJob }),
+    rowKernels: createRowKernels({ kernels, memory, handles, areas, team, threads, job, ownJob }),
 
     async lstmForward(shape, weights, x, N, logits, tape) {
       team.check("lstmForward");

@@ -38,9 +38,14 @@ export const KERNELS = [
   { run: "lstmBackward", finish: "lstmGradient" },
   { run: "denseForward", finish: null },
   { run: "denseBackward", finish: "denseGradient" },
+  { run: "fillCurves", finish: null },
+  { run: "likelihood", finish: null },
+  { run: "likelihoodTail", finish: null },
 ] as const;
 
 export type KernelName = (typeof KERNELS)[number]["run"];
+/** Those over rows in float64, which a backend also runs by itself. */
+export type RowKernelName = Extract<KernelName, "fillCurves" | "likelihood" | "likelihoodTail">;
 
 /** What the kernels' module.ts exports; addresses and sizes are bytes in 32 bits. */
 export interface KernelExports {
@@ -50,6 +55,15 @@ export interface KernelExports {
   denseForward(job: number, thread: number): void;
   denseBackward(job: number, thread: number): void;
   denseGradient(job: number): void;
+  fillCurves(job: number, thread: number): void;
+  likelihood(job: number, thread: number): void;
+  likelihoodTail(job: number, thread: number): void;
+  replaceCurves(job: number, thread: number): void;
+  backThroughCurves(job: number): void;
+  additiveForward(job: number): void;
+  additiveBackward(job: number): void;
+  likelihoodScratchBytes(T: number): number;
+  additiveScratchBytes(D: number, T: number, G: number, K: number): number;
   lstmScratchBytes(D: number, H: number, T: number, K: number, backward: boolean): number;
   lstmSlotBytes(D: number, H: number, K: number): number;
   lstmTapeBytes(H: number, T: number): number;

@@ -151,6 +151,11 @@ export function refuseBeyondCensoring(
   }
 }
 
+/** Whether time and event describe the outcomes completely. */
+export function isRightCensored(outcomes: BinnedOutcomes): outcomes is BinnedRightCensored {
+  return [outcomes.firstBin, outcomes.cause, outcomes.weight].every((field) => field === undefined);
+}
+
 /** The same outcomes, known to be right-censored and nothing else. */
 export function requireRightCensored(outcomes: Outcomes, what: string): RightCensored;
 export function requireRightCensored(outcomes: BinnedOutcomes, what: string): BinnedRightCensored;

@@ -8,7 +8,7 @@
 import type { DeviceArray, Floats } from "../../compute/backend.ts";
 import type { DeviceLoss, DeviceOptimiser, DeviceValues, LossEntry } from "../../compute/device-training.ts";
 import { GraduateError } from "../../core/errors.ts";
-import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
+import { isRightCensored, requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Activations, Network } from "../../models/networks/network.ts";
 import { findParameters, type ParameterValues } from "../../models/networks/parameters.ts";
 import { createJudge, type Evaluation, isBetter, type Judge } from "../evaluation.ts";
@@ -39,9 +39,8 @@ export function canTrainOnDevice(
   { batches }: OptimiseHooks,
 ): boolean {
   const N = binned.bin.length;
-  const isPlain = [binned.firstBin, binned.cause, binned.weight].every((one) => one === undefined);
   return (
-    isPlain &&
+    isRightCensored(binned) &&
     backend.training?.fits({ N, D, T }) === true &&
     N > 0 &&
     batches === undefined &&

@@ -76,6 +76,8 @@ export interface LagrangianOptions {
    * Whether every step takes all rows, with the cache refilled before it: then the rows' own terms need not be kept.
    */
   readonly whole?: boolean;
+  /** Memory for what is kept of every row; plain unless given. */
+  readonly allocate?: (length: number) => Float64Array;
 }
 
 export function createLagrangian(options: LagrangianOptions): Lagrangian {
@@ -91,7 +93,7 @@ export function createLagrangian(options: LagrangianOptions): Lagrangian {
   let multipliers = startMultipliers(dual, constraints.groups, options.seed);
   // Recutting groups into strata sums the rows' terms again.
   const keepsTerms = options.whole !== true || strata > 1;
-  let cache: StatisticsCache = createStatisticsCache(constraints, keepsTerms);
+  let cache: StatisticsCache = createStatisticsCache(constraints, keepsTerms, options.allocate);
   let cells: readonly Omit<StratumCell, "rows">[] | null = null;
 
   const distances = () => measureDistances(constraints, readStatistics(constraints, cache));
