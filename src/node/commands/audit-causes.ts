@@ -92,7 +92,8 @@ export async function runCauseAudit(
     { curves, outcomes: binned, groups, ...present({ people: people ?? undefined }) },
     { seed: options.seed, draws: options.draws, onProgress: followPhases(), ...present({ bins }) },
   );
-  const warnings = [...read.warnings, ...sayUnjudged(table.unjudged, curves.N)];
+  const found = read.findings.map(({ message }) => message);
+  const warnings = [...found, ...read.notes, ...sayUnjudged(table.unjudged, curves.N)];
   for (const warning of warnings) warn(warning);
   if (options.report !== undefined) {
     const input = {
