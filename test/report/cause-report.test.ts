@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { parseHTML } from "linkedom";
 import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { count, say } from "../../src/core/sentence.ts";
 import { type CauseReportInput, gatherCauseReport } from "../../src/report/data/cause-report.ts";
 import { renderCauseReport } from "../../src/report/page/render-cause-report.ts";
 import { gapOf, hundredSentence, judgeCauses, ofHundred } from "../../src/report/words/cause-words.ts";
@@ -105,6 +106,12 @@ describe("the page", () => {
     const panel = document.querySelector("#cause-1-group-3")?.textContent ?? "";
     expect(panel).toContain("under 5 people, under 5 events");
     expect(panel).toContain("Curves of fewer than 5 people are not shown.");
+    const findings = [
+      { level: "warning", sentence: { parts: say`stroke has ${count(3, "event")}: too few` } } as const,
+    ];
+    const noted = { ...input, findings, notes: ["predict for more times"] };
+    const page = parseHTML(render(noted)).document.querySelector(".findings")?.textContent;
+    expect(page).toBe("stroke has under 5 events: too fewpredict for more times");
     const shown = parseHTML(render({ ...input, showSmallCells: true })).document;
     expect(shown.querySelector("#cause-1-group-3")?.textContent).toContain("4 people");
   });

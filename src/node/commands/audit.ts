@@ -236,7 +236,8 @@ async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<vo
         audit: scored,
         outcome: { event, time },
         which,
-        warnings: [...(warning === null ? [] : [warning]), ...study.warnings],
+        findings: [],
+        notes: [...(warning === null ? [] : [warning]), ...study.warnings],
         files: [
           { role: "model", path: modelPath },
           { role: "table", path, name: table.name, ...(sha256 === null ? {} : { sha256 }) },

@@ -13,6 +13,7 @@ import { type HistoryColumns, noteHistory, readHistory } from "../../data/outcom
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
+import type { Finding } from "../../data/checks/findings.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import type { Requirement } from "../../verbs/requirements.ts";
@@ -66,7 +67,10 @@ export interface CausePredictions {
   readonly grid: TimeGrid;
   readonly groups: readonly StudyGroup[];
   readonly people: People | null;
-  readonly warnings: readonly string[];
+  /** What the checks say about the outcome. */
+  readonly findings: readonly Finding[];
+  /** What else should be said. */
+  readonly notes: readonly string[];
   readonly files: readonly { readonly role: string; readonly path: string; readonly name?: string }[];
 }
 
@@ -118,6 +122,7 @@ export async function readCausePredictions(
     requirements,
     groups.map(({ name }) => name),
   );
+  const told = noteHistory(history);
   return {
     title: `${files.map(({ cause }) => cause).join(", ")} on ${table.name}`,
     table,
@@ -126,11 +131,8 @@ export async function readCausePredictions(
     grid,
     groups,
     people: history.people,
-    warnings: [
-      ...noteHistory(history),
-      ...warnOfFewTimes(history.outcomes, grid),
-      ...describeCausePeople(history.people),
-    ],
+    findings: history.findings.filter(({ message }) => told.includes(message)),
+    notes: [...warnOfFewTimes(history.outcomes, grid), ...describeCausePeople(history.people)],
     files: [
       { role: "table", path, name: table.name },
       ...files.map(({ cause, path: from }) => ({ role: `curves of ${cause}`, path: from })),

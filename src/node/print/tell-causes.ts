@@ -36,7 +36,7 @@ export function causeSettings(
 export interface ToldCauses
   extends Pick<
     CausePredictions,
-    "title" | "table" | "curves" | "grid" | "groups" | "people" | "warnings" | "files"
+    "title" | "table" | "curves" | "grid" | "groups" | "people" | "findings" | "notes" | "files"
   > {
   readonly audit: CauseAuditTable;
   readonly outcome: { readonly event: string; readonly time: string };
@@ -63,7 +63,8 @@ export async function writeCausePage(told: ToldCauses, options: ToldOptions): Pr
 export async function tellCauseAudit(told: ToldCauses, options: ToldOptions): Promise<void> {
   const { audit: table, curves, grid, which } = told;
   const requirements = readRequirements(options);
-  const warnings = [...told.warnings, ...sayUnjudged(table.unjudged, curves.N)];
+  const found = told.findings.map(({ message }) => message);
+  const warnings = [...found, ...told.notes, ...sayUnjudged(table.unjudged, curves.N)];
   for (const warning of warnings) warn(warning);
   await writeCausePage(told, options);
   const results = settleRequirements(judgeCauseRequirements(requirements, table, options), options);

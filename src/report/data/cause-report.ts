@@ -7,7 +7,8 @@ import type { CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
 import { type JudgedCause, judgeCauses } from "../words/cause-words.ts";
 import { binOfTime, chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
 import { DEFAULT_TOLERANCE } from "../words/report-words.ts";
-import type { ReportProvenance, ReportTime } from "./report-data.ts";
+import type { ReportFinding, ReportProvenance, ReportTime } from "./report-data.ts";
+import { createCells, forPage } from "./small-cells.ts";
 
 /** What the report of an audit by cause is made from. */
 export interface CauseReportInput {
@@ -31,8 +32,10 @@ export interface CauseReportInput {
   readonly tolerance?: number;
   /** Prints counts of people under five as they are. */
   readonly showSmallCells?: boolean;
-  /** What should be said of the table and the curves. */
-  readonly warnings?: readonly string[];
+  /** What the checks say about the table's outcome. */
+  readonly findings?: readonly ReportFinding[];
+  /** What else should be said; it names no count of people. */
+  readonly notes?: readonly string[];
   /** The program, the command and the files the page came from. */
   readonly provenance: ReportProvenance;
 }
@@ -53,7 +56,8 @@ export interface CauseReportData {
   readonly people: number | null;
   readonly tolerance: number;
   readonly hidesSmallCells: boolean;
-  readonly warnings: readonly string[];
+  /** Findings, without rows and small counts, and notes. */
+  readonly said: readonly string[];
   readonly provenance: ReportProvenance;
 }
 
@@ -66,6 +70,7 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
     name,
     expression: expression === undefined || expression === name ? null : expression,
   }));
+  const cells = createCells(input.showSmallCells !== true);
   const moment = chooseMoments(time.edges[time.audited]).at(-1);
   return {
     title: input.title,
@@ -82,7 +87,10 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
     people: input.people ?? null,
     tolerance,
     hidesSmallCells: input.showSmallCells !== true,
-    warnings: input.warnings ?? [],
+    said: [
+      ...(input.findings ?? []).map((one) => cells.sentence(forPage(one, {}).sentence)),
+      ...(input.notes ?? []),
+    ],
     provenance: input.provenance,
   };
 }

@@ -89,7 +89,7 @@ ${renderCauseSubject(data)}
   )}</ul></nav></header>
 <main id="main">
 ${renderCauseHeadline(data)}
-${renderWarnings(data)}
+${renderSaid(data)}
 ${renderStack(data, document)}
 ${hundred}
 ${[...renderCausePanels(data, document)]}
@@ -107,7 +107,7 @@ ${renderSettings({ ...data, modelSettings: [] })}
   return page.markup;
 }
 
-function renderWarnings({ warnings }: CauseReportData): Html | null {
-  if (warnings.length === 0) return null;
-  return html`<ul class="findings">${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`;
+function renderSaid({ said }: CauseReportData): Html | null {
+  if (said.length === 0) return null;
+  return html`<ul class="findings">${said.map((one) => html`<li>${one}</li>`)}</ul>`;
 }

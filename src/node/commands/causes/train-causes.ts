@@ -74,7 +74,8 @@ function toldOf(
     audit,
     outcome: { event: columns.event, time: columns.time },
     which: "test rows",
-    warnings: [],
+    findings: [],
+    notes: [],
     files: [{ role: "table", path, name: table.name, ...present({ sha256: sha256 ?? undefined }) }],
   };
 }
