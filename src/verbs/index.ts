@@ -67,12 +67,13 @@ export type { KmDocument, KmRequest } from "./statistics/km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export { type CardData, type CardRisk, chooseRiskTimes, describeDoubts } from "./people/card.ts";
 export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
+export { BACKGROUND_ROWS, type ExplainRow } from "./people/explain.ts";
 export {
-  BACKGROUND_ROWS,
   type Breakdown,
+  chooseCause,
+  type ExplainedCause,
   type ExplainedTime,
-  type ExplainRow,
-} from "./people/explain.ts";
+} from "./people/explained-quantities.ts";
 export { type ExplainDocument, explainDocument } from "./people/explain-document.ts";
 export {
   BAND_LEVEL,
