@@ -67,6 +67,7 @@ export type { KmDocument, KmRequest } from "./statistics/km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export { type CardData, type CardRisk, chooseRiskTimes, describeDoubts } from "./people/card.ts";
 export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
+export type { CauseGap, JudgedCauses } from "./people/cause-groups.ts";
 export { BACKGROUND_ROWS, type ExplainRow } from "./people/explain.ts";
 export {
   type Breakdown,
