@@ -115,7 +115,7 @@ export {
   runWithShares,
 } from "./runs.ts";
 export type { ContrastBasis } from "./summary/contrasts.ts";
-export type { ColumnEffect, Contrast, GroupSummary } from "./summary/summary.ts";
+export type { CauseSummary, ColumnEffect, Contrast, GroupSummary } from "./summary/model-summary.ts";
 export { type SummaryDocument, summaryDocument } from "./summary/summary-document.ts";
 export type { CandidateEvent, DoneEvent, StartEvent, TrainHooks } from "./train.ts";
 export {
