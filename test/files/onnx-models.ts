@@ -28,13 +28,19 @@ export const runtime = await import("onnxruntime-node").catch((error: unknown) =
 
 type Feed = Record<string, Tensor>;
 
-/** The file's one output, for these inputs. */
+/** The file's first output, for these inputs. */
 export async function runOnnx(bytes: Uint8Array, feed: Feed): Promise<Tensor> {
+  const [first] = await runAllOnnx(bytes, feed);
+  return first;
+}
+
+/** All outputs of the file, in its order. */
+export async function runAllOnnx(bytes: Uint8Array, feed: Feed): Promise<readonly Tensor[]> {
   if (runtime === null) throw new Error("no runtime");
   const options: InferenceSession.SessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1 };
   const session = await runtime.InferenceSession.create(bytes, options);
   const outputs = await session.run(feed);
-  return outputs[session.outputNames[0]];
+  return session.outputNames.map((name) => outputs[name]);
 }
 
 /** x as the encoder gives it. */
