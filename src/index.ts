@@ -59,7 +59,8 @@ export {
 } from "./verbs/people/predict-people.ts";
 export { gridOf, type Prediction, predict, preparePredictor, riskOf } from "./verbs/predict.ts";
 export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
-export { type ModelSummary, summariseModel } from "./verbs/summary/summary.ts";
+export type { ModelSummary } from "./verbs/summary/model-summary.ts";
+export { summariseModel } from "./verbs/summary/summary.ts";
 
 // Question and repair; many runs.
 

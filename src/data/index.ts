@@ -55,6 +55,7 @@ export {
   requireRightCensored,
 } from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
+export { type InspectedHistory, inspectHistory } from "./outcomes/read-history.ts";
 export {
   inspectOutcomes,
   type OutcomeColumns,

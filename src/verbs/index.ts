@@ -68,12 +68,14 @@ export type { KmDocument, KmRequest } from "./statistics/km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export { type CardData, type CardRisk, chooseRiskTimes, describeDoubts } from "./people/card.ts";
 export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
+export type { CauseGap, JudgedCauses } from "./people/cause-groups.ts";
+export { BACKGROUND_ROWS, type ExplainRow } from "./people/explain.ts";
 export {
-  BACKGROUND_ROWS,
   type Breakdown,
+  chooseCause,
+  type ExplainedCause,
   type ExplainedTime,
-  type ExplainRow,
-} from "./people/explain.ts";
+} from "./people/explained-quantities.ts";
 export { type ExplainDocument, explainDocument } from "./people/explain-document.ts";
 export {
   BAND_LEVEL,
@@ -114,7 +116,7 @@ export {
   runWithShares,
 } from "./runs.ts";
 export type { ContrastBasis } from "./summary/contrasts.ts";
-export type { ColumnEffect, Contrast, GroupSummary } from "./summary/summary.ts";
+export type { CauseSummary, ColumnEffect, Contrast, GroupSummary } from "./summary/model-summary.ts";
 export { type SummaryDocument, summaryDocument } from "./summary/summary-document.ts";
 export type { CandidateEvent, DoneEvent, StartEvent, TrainHooks } from "./train.ts";
 export {

@@ -191,9 +191,19 @@ export type ComputeIncidence = (features: EncodedFeatures) => Promise<Float64Arr
 
 /** Prepares a model of several causes. */
 export function prepareIncidence(
+  model: Pick<Model, "predictor" | "causes">,
+  backend: Backend | null,
+  grid: TimeGrid,
+): ComputeIncidence {
+  return prepareByCause(model, backend, grid, incidenceCurves);
+}
+
+/** Prepares a model for one curve a person and cause, which `fill` makes of logits. */
+export function prepareByCause(
   { predictor, causes }: Pick<Model, "predictor" | "causes">,
   backend: Backend | null,
   { T }: TimeGrid,
+  fill: typeof incidenceCurves,
 ): ComputeIncidence {
   if (predictor.kind === "cox" || causes === undefined) {
     throw new InputError("the model tells no causes apart: it has one survival curve a person", {
@@ -204,11 +214,11 @@ export function prepareIncidence(
   const run = openPredictor(predictor, backend, T);
   const own = causes.length * T;
   return async (features) => {
-    const incidence = new Float64Array(features.N * own);
+    const curves = new Float64Array(features.N * own);
     await run(features, (logits, count, from, K) => {
-      incidenceCurves(logits, { N: count, K, T }, incidence.subarray(from * own, (from + count) * own));
+      fill(logits, { N: count, K, T }, curves.subarray(from * own, (from + count) * own));
     });
-    return incidence;
+    return curves;
   };
 }
 

@@ -34,8 +34,14 @@ export interface Choices {
   readonly event: string;
   /** The value of the event column that means it happened; "" leaves that to the reader's rules. */
   readonly eventIs: string;
+  /** What each value of the event column means, where it tells several causes apart; empty where it does not. */
+  readonly causes: Readonly<Record<string, "censored" | "cause">>;
   /** The date that times are counted from; "" where the time is a number. */
   readonly origin: string;
+  /** Columns that an outcome may have beyond time and event; "" where it has none. */
+  readonly entry: string;
+  readonly start: string;
+  readonly weights: string;
   /** The unit of time in words, for plots and the report. */
   readonly unit: string;
   readonly roles: Readonly<Record<string, Role>>;
@@ -134,6 +140,17 @@ export interface MovingCurve {
   readonly predicted: readonly number[];
 }
 
+/** What training said of a group and cause. */
+export interface CauseVerdict {
+  readonly group: string;
+  readonly n: number;
+  readonly events: number;
+  readonly slack: number;
+  readonly distance: number;
+  readonly fresh: number | null;
+  readonly status: string;
+}
+
 export interface RunView {
   readonly phase: "preparing" | "training" | "paused" | "solving" | "judging" | "done" | "stopped";
   /** What is being done, in a few words. */
@@ -163,6 +180,8 @@ export interface ModelView {
   /** The command that repeats this in a terminal. */
   readonly command: string;
   readonly met: string | null;
+  /** The verdict of training, of a model of several causes; null of others. */
+  readonly byCause: readonly CauseVerdict[] | null;
 }
 
 export type PersonInput =
@@ -194,6 +213,8 @@ export interface PersonView {
   readonly before: Curve | null;
   readonly everyone: Curve;
   readonly risks: readonly { readonly time: number; readonly risk: number; readonly before: number | null }[];
+  /** The same of every cause, where the model tells several apart. */
+  readonly causes: readonly { readonly name: string; readonly risks: readonly number[] }[];
   readonly median: number | null;
   readonly doubts: readonly string[];
 }

@@ -28,13 +28,19 @@ export const runtime = await import("onnxruntime-node").catch((error: unknown) =
 
 type Feed = Record<string, Tensor>;
 
-/** The file's one output, for these inputs. */
+/** The file's first output, for these inputs. */
 export async function runOnnx(bytes: Uint8Array, feed: Feed): Promise<Tensor> {
+  const [first] = await runAllOnnx(bytes, feed);
+  return first;
+}
+
+/** All outputs of the file, in its order. */
+export async function runAllOnnx(bytes: Uint8Array, feed: Feed): Promise<readonly Tensor[]> {
   if (runtime === null) throw new Error("no runtime");
   const options: InferenceSession.SessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1 };
   const session = await runtime.InferenceSession.create(bytes, options);
   const outputs = await session.run(feed);
-  return outputs[session.outputNames[0]];
+  return session.outputNames.map((name) => outputs[name]);
 }
 
 /** x as the encoder gives it. */
@@ -90,15 +96,22 @@ function drawWeights(length: number, start: number): number[] {
 /** "held mean": the solved layer over a mean of two; "held blind": over one network, with chances of membership. */
 export type PatientKind = SingleNetworkSpec["kind"] | "mean" | "held" | "held mean" | "held blind" | "cox";
 
-export function patientModel(encoder: Encoder, kind: PatientKind, inputGroups: readonly Group[] = []): Model {
+export function patientModel(
+  encoder: Encoder,
+  kind: PatientKind,
+  inputGroups: readonly Group[] = [],
+  causes: readonly string[] = [],
+): Model {
   const D = encoder.names.length;
+  const sizes = { D, T, groups: inputGroups.length, ...(causes.length > 0 && { causes: causes.length }) };
   return {
     ...smallCox,
+    ...(causes.length > 0 && { causes }),
     method: kind === "cox" ? "cox" : "nll",
     encoder,
     inputGroups,
     grid: { kind: "equal", T, edges: [0, 2.5, 5, 7.5, 10, 12.5, 15] },
-    predictor: kind === "cox" ? coxOn(D) : networkOn(D, kind, inputGroups.length),
+    predictor: kind === "cox" ? coxOn(D) : networkOn(sizes, kind),
   };
 }
 
@@ -114,8 +127,15 @@ function coxOn(D: number): Predictor {
   };
 }
 
-function networkOn(D: number, kind: Exclude<PatientKind, "cox">, groups: number): Predictor {
-  const network = specFor(D, kind, groups);
+interface Sizes {
+  readonly D: number;
+  readonly T: number;
+  readonly groups: number;
+  readonly causes?: number;
+}
+
+function networkOn(sizes: Sizes, kind: Exclude<PatientKind, "cox">): Predictor {
+  const network = specFor(sizes, kind);
   const parameters = Object.fromEntries(
     Array.from(parameterShapes(network), ([name, shape], k) => [
       name,
@@ -128,27 +148,31 @@ function networkOn(D: number, kind: Exclude<PatientKind, "cox">, groups: number)
   return { kind: "network", network, parameters };
 }
 
-function specFor(D: number, kind: Exclude<PatientKind, "cox">, groups: number): NetworkSpec {
-  const members = () => (["anchored", "mlp"] as const).map((one) => specOn(D, one, groups));
-  const held = { kind: "held", D, T, blocks: [1, 4, T] } as const;
+function specFor(sizes: Sizes, kind: Exclude<PatientKind, "cox">): NetworkSpec {
+  const { groups, ...wide } = sizes;
+  const members = () => (["anchored", "mlp"] as const).map((one) => specOn(sizes, one));
+  const held = { kind: "held", ...wide, blocks: [1, 4, T] } as const;
   switch (kind) {
     case "mean":
-      return { kind, D, T, members: members() };
+      return { kind, ...wide, members: members() };
     case "held":
-      return { ...held, base: specOn(D, "anchored", groups), chances: 0 };
+      return { ...held, base: specOn(sizes, "anchored"), chances: 0 };
     case "held mean":
-      return { ...held, base: { kind: "mean", D, T, members: members() }, chances: 0 };
+      return { ...held, base: { kind: "mean", ...wide, members: members() }, chances: 0 };
     case "held blind":
-      return { ...held, base: specOn(D, "linear", groups), chances: 2 };
+      return { ...held, base: specOn(sizes, "linear"), chances: 2 };
     default:
-      return specOn(D, kind, groups);
+      return specOn(sizes, kind);
   }
 }
 
-function specOn(D: number, kind: SingleNetworkSpec["kind"], groups: number): SingleNetworkSpec {
-  const baselineHazard = [0.1, 0.05, 0.2, 0.1, 0.15, 0.1];
-  if (kind === "mlp") return { kind, D, T, hidden: [4, 3] };
-  const choice = { D, T, groups, hidden: 3, hiddenIsGiven: true, baselineHazard };
+/** Hazards of each cause differ, and leave some in every bin. */
+function specOn({ groups, ...wide }: Sizes, kind: SingleNetworkSpec["kind"]): SingleNetworkSpec {
+  const hazards = [0.1, 0.05, 0.2, 0.1, 0.15, 0.1];
+  const { causes = 1 } = wide;
+  const baselineHazard = Array.from({ length: causes }, (_, k) => hazards.map((h) => h / (k + 1))).flat();
+  if (kind === "mlp") return { kind, ...wide, hidden: [4, 3] };
+  const choice = { D: wide.D, T, causes, groups, hidden: 3, hiddenIsGiven: true, baselineHazard };
   return requireNetwork(kind).describe(choice);
 }
 

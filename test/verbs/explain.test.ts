@@ -10,7 +10,8 @@ import { addGroupColumns, groupColumnName } from "../../src/data/groups/groups.t
 import { interpolateCurve } from "../../src/data/outcomes/time-grid.ts";
 import { type Column, selectRows, type Table } from "../../src/data/table.ts";
 import type { Model } from "../../src/training/model.ts";
-import { type Breakdown, type ExplainedTime, explainPerson } from "../../src/verbs/people/explain.ts";
+import { explainPerson } from "../../src/verbs/people/explain.ts";
+import type { Breakdown, ExplainedTime } from "../../src/verbs/people/explained-quantities.ts";
 import { findPersonRow } from "../../src/verbs/people/person-row.ts";
 import { shapleyValues } from "../../src/verbs/people/shapley.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";

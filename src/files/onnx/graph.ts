@@ -81,8 +81,14 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]) {
       tensors.push({ name, shape, type, values });
       return name;
     },
-    /** The whole graph as bytes, with `result` exposed as `output`. */
-    finish(result: string, output: OnnxValue, about: OnnxAbout): Uint8Array {
+    /** The whole graph as bytes, with `result` exposed as `output`, and `more` results as theirs. */
+    finish(
+      result: string,
+      output: OnnxValue,
+      about: OnnxAbout,
+      more: readonly { readonly result: string; readonly output: OnnxValue }[] = [],
+    ): Uint8Array {
+      const exposed = [{ result, output }, ...more];
       const usesTexts = nodes.some(({ domain }) => domain === TEXT_DOMAIN);
       return writeOnnx({
         ...about,
@@ -92,11 +98,17 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]) {
           ...(usesTexts ? ([[TEXT_DOMAIN, TEXT_OPERATORS_VERSION]] as const) : []),
         ]),
         inputs,
-        outputs: [output],
+        outputs: exposed.map((one) => one.output),
         tensors,
         nodes: [
           ...nodes,
-          { op: "Identity", domain: "", inputs: [result], output: output.name, attributes: {} },
+          ...exposed.map((one) => ({
+            op: "Identity",
+            domain: "",
+            inputs: [one.result],
+            output: one.output.name,
+            attributes: {},
+          })),
         ],
       });
     },

@@ -1,9 +1,9 @@
 /**
  * A model as an ONNX file, which Python, R, C++ and a dozen other places run without this library: features in,
- * survival [N,T] out. Two forms: x, the encoded features as one float input [N,D]; and raw, one input per column of the
- * table, with the whole encoding inside. A row that `predict` would refuse comes out as NaN in every bin. Names,
- * scaling and the time grid are in the file's metadata, as JSON. The other contents of a model file (options, history,
- * verdict) are left out.
+ * survival [N,T] out, and of several causes the incidence of each [N,K,T]. Two forms: x, the encoded features as one
+ * float input [N,D]; and raw, one input per column of the table, with the whole encoding inside. A row that `predict`
+ * would refuse comes out as NaN in every bin. Names, scaling and the time grid are in the file's metadata, as JSON. The
+ * other contents of a model file (options, history, verdict) are left out.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -28,7 +28,10 @@ export interface OnnxOptions {
 export interface OnnxFile {
   readonly bytes: Uint8Array;
   readonly inputs: readonly OnnxValue[];
+  /** Survival [N,T]. */
   readonly output: OnnxValue;
+  /** The incidence of each cause [N,K,T], where the model has several. */
+  readonly incidence?: OnnxValue;
 }
 
 /** Exports a model for onnxruntime. */
@@ -42,9 +45,6 @@ export function modelToOnnx(model: Model, options: OnnxOptions = {}): OnnxFile {
       hint: "the model was put together by hand: take one that train made",
     });
   }
-  if (predictor.kind !== "cox" && predictor.network.causes !== undefined) {
-    throw new InputError("ONNX export of several causes is not available yet", { code: "onnx.causes" });
-  }
   const inputs: readonly OnnxValue[] = options.raw
     ? rawColumnsOf(encoder, inputGroups).map(describeInput)
     : [{ name: "x", type: "float", shape: ["N", D], about: `encoded features: ${names.join(", ")}` }];
@@ -56,25 +56,36 @@ export function modelToOnnx(model: Model, options: OnnxOptions = {}): OnnxFile {
     shape: ["N", grid.T],
     about: "probability to be event-free at the end of each time bin; NaN for a row that cannot be used",
   };
-  const survival = predictorToOnnx(graph, predictor, x, grid.edges);
-  const bytes = graph.finish(survival, output, {
+  const curves = predictorToOnnx(graph, predictor, x, grid.edges);
+  const about = {
     producer: { name: "graduate", version: model.provenance?.version ?? "" },
     name: model.method,
     about:
       `Survival curves (${model.method}) of ${model.columns.time} to ${model.columns.event}; ` +
       "see the metadata for features and times",
     metadata: describeModel(model),
-  });
-  return { bytes, inputs, output };
+  };
+  if (curves.incidence === null)
+    return { bytes: graph.finish(curves.survival, output, about), inputs, output };
+  const { causes = [] } = model;
+  const incidence: OnnxValue = {
+    name: graph.freeName("incidence"),
+    type: "float",
+    shape: ["N", causes.length, grid.T],
+    about: `probability of an event of each cause by the end of each time bin: ${causes.join(", ")}`,
+  };
+  const more = [{ result: curves.incidence, output: incidence }];
+  return { bytes: graph.finish(curves.survival, output, about, more), inputs, output, incidence };
 }
 
 /** Metadata values of an ONNX file are texts; all but two of ours are JSON. */
 function describeModel(model: Model): Record<string, string> {
-  const { method, columns, encoder, grid, groups, training, provenance } = model;
+  const { method, columns, encoder, grid, groups, training, provenance, causes } = model;
   const lists = {
     features: describeFeatures(model),
     times: grid.edges.slice(1),
     outcome: columns,
+    ...(causes && { causes }),
     unknownLevels: encoder.unknownLevels,
     groups,
     training: { seed: training.seed, rows: training.rows },

@@ -1,51 +1,72 @@
 /**
  * What a model does with x, as an ONNX graph: x [N,D] in, survival [N,T] out. Networks end in logits z and S(t) =
  * exp(Σ_{l≤t} −softplus(z_l)), in single precision as they are trained; Cox is S(t) = exp(−H(t) exp((x − means)β)) at
- * the upper edge of each bin, in double precision. The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the
- * order i, o, f, g, ours are i, f, g, o.
+ * the upper edge of each bin, in double precision. Competing causes have incidences [N,K,T] beside it (causes.ts).
  */
 import { countAtMost } from "../../core/ascending.ts";
-import { FormatError } from "../../core/errors.ts";
 import { LARGEST_ENCODED } from "../../data/reading/conform-column.ts";
 import { EDGE_SLACK } from "../../models/cox/baseline.ts";
-import { hiddenOf } from "../../models/networks/anchored.ts";
-import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../models/networks/group-offsets.ts";
 import { baseParameter, type HeldSpec } from "../../models/networks/held.ts";
-import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
+import type { NetworkSpec } from "../../models/networks/list.ts";
 import { LARGEST_LOGIT, type MeanSpec, memberParameter } from "../../models/networks/mean.ts";
-import { listDenseLayers, type MlpSpec } from "../../models/networks/mlp.ts";
-import { parameterShapes } from "../../models/networks/network-spec.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Predictor } from "../../training/model.ts";
+import { causesToOnnx } from "./causes.ts";
 import type { OnnxGraph } from "./graph.ts";
+import { logitsOf, readerOf } from "./network-logits.ts";
 import { TYPE_NUMBERS } from "./writer.ts";
 
-/** Float [N,T]. x is float or double [N,D], `edges` the grid's T+1. */
+/** What a graph ends in. */
+export interface OnnxCurves {
+  /** Float [N,T]. */
+  readonly survival: string;
+  /** Float [N,K,T]; null of one kind of event. */
+  readonly incidence: string | null;
+}
+
+/** x is float or double [N,D], `edges` the grid's T+1. */
 export function predictorToOnnx(
   graph: OnnxGraph,
   predictor: Predictor,
   x: string,
   edges: readonly number[],
-): string {
+): OnnxCurves {
   const cast = (type: "float" | "double") => graph.add("Cast", [x], { to: TYPE_NUMBERS[type] });
+  if (predictor.kind !== "cox" && predictor.network.causes !== undefined) {
+    const floats = cast("float");
+    const curves = causesToOnnx(graph, predictor.network, predictor.parameters, floats);
+    const isUsable = findUsable(graph, floats);
+    const ofCauses = graph.add("Unsqueeze", [isUsable, graph.constant("int64", [1], [2], "cause axis")]);
+    return {
+      survival: refuseRows(graph, isUsable, curves.survival, [1, 1]),
+      incidence: refuseRows(graph, ofCauses, curves.incidence, [1, 1, 1]),
+    };
+  }
   const survival =
     predictor.kind === "cox"
       ? coxToOnnx(graph, predictor, cast("double"), edges)
       : networkToOnnx(graph, predictor.network, predictor.parameters, cast("float"));
-  return refuseRows(graph, cast("float"), survival);
+  return {
+    survival: refuseRows(graph, findUsable(graph, cast("float")), survival, [1, 1]),
+    incidence: null,
+  };
 }
 
 /**
- * A row of x with a number that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. This is
+ * [N,1]: whether every number of a row of x is one that a prediction may rest on, not NaN, infinite or absurd. This is
  * checked on x, because onnxruntime's LSTM turns a NaN into numbers.
  */
-function refuseRows(graph: OnnxGraph, x: string, survival: string): string {
+function findUsable(graph: OnnxGraph, x: string): string {
   const limit = graph.constant("float", [1, 1], [LARGEST_ENCODED]);
   const isUsable = graph.add("LessOrEqual", [graph.add("Abs", [x]), limit]);
   const asNumbers = graph.add("Cast", [isUsable], { to: TYPE_NUMBERS.float });
-  const all = graph.add("ReduceMin", [asNumbers], { axes: [1], keepdims: 1 });
-  const nothing = graph.constant("float", [1, 1], [Number.NaN]);
-  return graph.add("Where", [graph.add("Cast", [all], { to: TYPE_NUMBERS.bool }), survival, nothing]);
+  return graph.add("ReduceMin", [asNumbers], { axes: [1], keepdims: 1 });
+}
+
+/** A row that cannot be used becomes NaN as a whole. */
+function refuseRows(graph: OnnxGraph, isUsable: string, curves: string, shape: readonly number[]): string {
+  const nothing = graph.constant("float", shape, [Number.NaN]);
+  return graph.add("Where", [graph.add("Cast", [isUsable], { to: TYPE_NUMBERS.bool }), curves, nothing]);
 }
 
 type Cox = Extract<Predictor, { readonly kind: "cox" }>;
@@ -160,26 +181,6 @@ function meanLogits(graph: OnnxGraph, members: readonly string[], T: number): st
   return graph.add("Max", [graph.add("Min", [ratio, limit(1)]), limit(-1)]);
 }
 
-/** Values with the shape that the network promises; `prefix` is that of a member of a mean. */
-type ReadParameter = (name: string) => {
-  readonly shape: readonly number[];
-  readonly values: readonly number[];
-};
-
-function readerOf(spec: NetworkSpec, parameters: ParameterValues, prefix = ""): ReadParameter {
-  const shapes = parameterShapes(spec);
-  return (name) => {
-    const shape = shapes.get(name) ?? [];
-    const values = Object.hasOwn(parameters, prefix + name) ? parameters[prefix + name] : [];
-    const expected = shape.reduce((product, size) => product * size, 1);
-    if (values.length === expected) return { shape, values };
-    throw new FormatError(
-      `parameter ${prefix + name} has ${values.length} values, the network needs ${expected}`,
-      { code: "parameter.shape", where: prefix + name },
-    );
-  };
-}
-
 /** S(t), and S before bin t. */
 function curvesOf(graph: OnnxGraph, logits: string): { readonly survival: string; readonly before: string } {
   const axis = graph.constant("int64", [], [1], "bins");
@@ -191,109 +192,4 @@ function curvesOf(graph: OnnxGraph, logits: string): { readonly survival: string
       return graph.add("Exp", [graph.add("Sub", [steps, total])]);
     },
   };
-}
-
-/** One graph for each kind of network: a kind without one does not compile. */
-function logitsOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
-  switch (spec.kind) {
-    case "drsa":
-      return lstmToOnnx(graph, spec, read, x);
-    case "anchored": {
-      const anchor = baselineAndSkipToOnnx(graph, spec, read, x);
-      return hiddenOf(spec) === 0 ? anchor : graph.add("Add", [anchor, lstmToOnnx(graph, spec, read, x)]);
-    }
-    case "mlp":
-      return mlpToOnnx(graph, spec, read, x);
-    case "linear":
-      return baselineAndSkipToOnnx(graph, spec, read, x);
-  }
-}
-
-/** Slopes, and what each group adds over time: one matrix [D,T], because both are linear in x. */
-function baselineAndSkipToOnnx(
-  graph: OnnxGraph,
-  { D, T, groups = 0, baselineHazard }: Extract<NetworkSpec, { readonly kind: "anchored" | "linear" }>,
-  read: ReadParameter,
-  x: string,
-): string {
-  const baseline = graph.constant("float", [1, T], read("baseline").values, "baseline");
-  if (groups === 0) {
-    const skip = graph.constant("float", [D, 1], read("skip").values, "skip");
-    return graph.add("Add", [graph.add("MatMul", [x, skip]), baseline]);
-  }
-  const slopes = new Float64Array(D * T);
-  read("skip").values.forEach((slope, d) => {
-    slopes.fill(slope, d * T, (d + 1) * T);
-  });
-  const offsets = read("groupOffsets").values; // [G,knots]
-  const { knot, share } = placeKnots(T, baselineHazard);
-  for (let g = 0; g < groups; g++) {
-    const at = (t: number, k: number) => offsets[g * GROUP_KNOTS + knot[t] + k];
-    for (let t = 0; t < T; t++) {
-      slopes[(D - groups + g) * T + t] += OFFSET_SCALE * ((1 - share[t]) * at(t, 0) + share[t] * at(t, 1));
-    }
-  }
-  return graph.add("Add", [
-    graph.add("MatMul", [x, graph.constant("float", [D, T], slopes, "skip and group offsets")]),
-    baseline,
-  ]);
-}
-
-function mlpToOnnx(graph: OnnxGraph, spec: MlpSpec, read: ReadParameter, x: string): string {
-  return listDenseLayers(spec).reduce((input, { activation }, l) => {
-    const constant = (name: string) => {
-      const { shape, values } = read(name);
-      return graph.constant("float", shape, values, name);
-    };
-    const sums = graph.add("Gemm", [input, constant(`dense${l}.weight`), constant(`dense${l}.bias`)], {
-      transB: 1,
-    });
-    return activation === "tanh" ? graph.add("Tanh", [sums]) : sums;
-  }, x);
-}
-
-/** The index in our gate order of each of ONNX's gates i, o, f, g. */
-const GATES = [0, 3, 1, 2];
-
-function lstmToOnnx(
-  graph: OnnxGraph,
-  { D, T }: { readonly D: number; readonly T: number },
-  read: ReadParameter,
-  x: string,
-): string {
-  const [H] = read("lstm.output").shape;
-  const gates = (name: string) => {
-    const { values } = read(name);
-    const size = values.length / GATES.length;
-    return GATES.flatMap((gate) => values.slice(gate * size, (gate + 1) * size));
-  };
-  // [x, 0] [N,D+1] plus [0, t/T] [T,1,D+1] is [x, t/T] for every bin.
-  const clock = new Float64Array(T * (D + 1));
-  for (let t = 0; t < T; t++) clock[t * (D + 1) + D] = (t + 1) / T;
-  // Adds a row of zeros below, removed again at the end: onnxruntime (1.15 to 1.31) ends the whole process on an LSTM
-  // without a row.
-  const widened = graph.add("Pad", [x, graph.constant("int64", [4], [0, 0, 1, 1], "room for time")]); // [N+1,D+1]
-  const steps = graph.add("Add", [widened, graph.constant("float", [T, 1, D + 1], clock, "time")]); // [T,N+1,D+1]
-  const biases = [...gates("lstm.inputBias"), ...gates("lstm.recurrentBias")];
-  const states = graph.add(
-    "LSTM",
-    [
-      steps,
-      ...["lstm.input", "lstm.recurrent"].map((name) =>
-        graph.constant("float", [1, ...read(name).shape], gates(name), name),
-      ),
-      graph.constant("float", [1, biases.length], biases, "lstm.bias"),
-    ],
-    { hidden_size: H },
-  ); // [T,1,N+1,H]
-  const output = graph.constant("float", [H, 1], read("lstm.output").values, "lstm.output");
-  const products = graph.add("MatMul", [states, output]); // [T,1,N+1,1]
-  const flat = graph.add("Squeeze", [products, graph.constant("int64", [2], [1, 3], "single sizes")]); // [T,N+1]
-  const all = graph.add("Transpose", [flat], { perm: [1, 0] }); // [N+1,T]
-  const place = (label: string, value: number) => graph.constant("int64", [1], [value], label);
-  const rows = graph.add("Slice", [all, place("first row", 0), place("last row", -1), place("rows", 0)]); // [N,T]
-  return graph.add("Add", [
-    rows,
-    graph.constant("float", [1], read("lstm.outputBias").values, "lstm.outputBias"),
-  ]);
 }

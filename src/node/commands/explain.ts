@@ -19,6 +19,7 @@ import { type CardInput, chooseRiskTimes, describeDoubts, gatherCard } from "../
 import { type JudgedGroups, judgeCardGroups } from "../../verbs/people/card-groups.ts";
 import { explainPerson } from "../../verbs/people/explain.ts";
 import { explainDocument } from "../../verbs/people/explain-document.ts";
+import { chooseCause } from "../../verbs/people/explained-quantities.ts";
 import { findPersonRow } from "../../verbs/people/person-row.ts";
 import { predictPeople } from "../../verbs/people/predict-people.ts";
 import { columnsNeeded, gridOf } from "../../verbs/predict.ts";
@@ -45,6 +46,7 @@ interface ExplainCommandOptions extends TableOptions {
   readonly row: string;
   readonly id?: string;
   readonly at?: readonly number[];
+  readonly cause?: string;
   readonly card?: string;
   readonly timeUnit?: string;
   readonly smallCells: "hide" | "show";
@@ -61,6 +63,7 @@ export function addExplain(program: Command): void {
     .argument("<table>", TABLE_ARGUMENT)
     .requiredOption("--row <which>", "whose: a value of the id column, or a row number ('#17' beside ids)")
     .option("--at <times>", "explain the risk by these times, e.g. 365,1825", parseTimes)
+    .option("--cause <name>", "of a model of several causes, the one to explain (default: the first)")
     .option("--card <file>", "write one HTML page about the person")
     .option("--time-unit <word>", 'what times count: "days"')
     .addOption(
@@ -82,13 +85,15 @@ async function runExplain(modelPath: string, path: string, options: ExplainComma
   const model = await readModel(modelPath);
   const file = await openTableFile(path, readingWithId(model, options));
   const { table, sha256 } = file;
+  chooseCause(model, options.cause);
   const id = options.id ?? table.columns.find(({ name }) => name === model.columns.id)?.name;
   const row = findPersonRow(table, options.row, id ?? null);
   const label = timeLabelOf(timeUnit, model.columns.origin);
   const at = options.at ?? chooseRiskTimes(gridOf(model), label);
   const backend = await openBackendOf(model, options.threads);
   try {
-    const explanation = await explainPerson(model, table, backend, row, { at, sha256, seed });
+    const asked = { at, sha256, seed, ...present({ cause: options.cause }) };
+    const explanation = await explainPerson(model, table, backend, row, asked);
     const warnings = describeDoubts(model, table, row);
     const whose = id === undefined ? null : cellText(findColumn(table, id), row);
     if (card !== undefined) {

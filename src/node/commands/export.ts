@@ -1,5 +1,6 @@
 /** `graduate export`: writes a model as a file that other programs can run. */
 import { type Command, Option } from "commander";
+import { present } from "../../core/present.ts";
 import { modelToOnnx } from "../../files/onnx/onnx.ts";
 import { wrapText } from "../../report/words/text-table.ts";
 import { replaceFile } from "../io/growing-file.ts";
@@ -27,15 +28,24 @@ export function addExport(program: Command): void {
 async function runExport(path: string, { onnx, raw = false, json }: ExportOptions): Promise<void> {
   refuseWrongSuffix({ onnx });
   const model = await readModel(path);
-  const { bytes, inputs, output } = modelToOnnx(model, { raw });
+  const { bytes, inputs, output, incidence } = modelToOnnx(model, { raw });
   await replaceFile(onnx, bytes, "the ONNX file");
   if (json) {
-    printJson({ file: onnx, bytes: bytes.length, raw, method: model.method, inputs, output });
+    printJson({
+      file: onnx,
+      bytes: bytes.length,
+      raw,
+      method: model.method,
+      inputs,
+      output,
+      ...present({ incidence }),
+    });
     return;
   }
   print(`${model.method} model written to ${onnx}, ${bytes.length} bytes`);
-  for (const { name, type, shape, about } of [...inputs, output]) {
-    const kind = name === output.name ? "output" : "input ";
+  const outputs = [output, ...(incidence === undefined ? [] : [incidence])];
+  for (const { name, type, shape, about } of [...inputs, ...outputs]) {
+    const kind = outputs.some((one) => one.name === name) ? "output" : "input ";
     print(
       `${kind}  ${wrapText(`${name}  ${type} [${shape.join(",")}]  ${about}`, terminalWidth() - 8, "        ")}`,
     );

@@ -3,12 +3,18 @@ import { isAbsent } from "../../core/measured.ts";
 import { countOf } from "../../core/text.ts";
 import { percentRisk } from "../../report/card/card-data.ts";
 import { momentOf } from "../../report/words/report-time.ts";
-import type { ExplainedTime, Explanation } from "../../verbs/people/explain.ts";
+import type { Explanation } from "../../verbs/people/explain.ts";
+import type { ExplainedTime } from "../../verbs/people/explained-quantities.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped } from "./output.ts";
 
 /** `who` is the person, `timeLabel` the unit of the times. */
 export function printExplanation(explanation: Explanation, who: string, timeLabel: string): void {
   print(who);
+  const { byCause } = explanation;
+  if (byCause !== null) {
+    const others = byCause.all.map(({ name }) => name).filter((name) => name !== byCause.cause);
+    print(`cause ${byCause.cause}; explain ${others.join(", ")} with --cause`);
+  }
   for (const time of explanation.times) printTime(explanation, time, timeLabel);
   const { background, method, pairs, columns, times } = explanation;
   const how =
@@ -17,21 +23,25 @@ export function printExplanation(explanation: Explanation, who: string, timeLabe
       : `by ${pairs} pairs of orders of the columns for each of them; se: the error of drawing them`;
   printNote(
     `Contributions are Shapley values against ${background.rows} ${background.which}, ${how}. Risks are in points ` +
-      "(hundredths); log H is the log of the cumulative hazard -log S. With the mean they add up to this person's. " +
+      `(hundredths); log H is ${byCause === null ? "the log of the cumulative hazard -log S" : LOG_OF_CAUSE}. ` +
+      "With the mean they add up to this person's. " +
       "They say what the model does with a cell, not what changing it would do.",
   );
   if (times.some(({ isAdditive }) => isAdditive))
     printWrapped("Cox at the edge of a time bin: log H is a sum over columns, and these are its terms.");
 }
 
+const LOG_OF_CAUSE = "the log of -log(1 - F), F the cause's cumulative incidence";
+
 function printTime(explanation: Explanation, one: ExplainedTime, timeLabel: string): void {
-  const { columns, method } = explanation;
+  const { columns, method, byCause } = explanation;
   const { risk, logHazard } = one;
+  const what = byCause === null ? "risk" : `risk of ${byCause.cause}`;
   const isSampled = method === "sampling";
   const order = columns
     .map((_, c) => c)
     .sort((a, b) => Math.abs(risk.contributions[b]) - Math.abs(risk.contributions[a]));
-  print(`\nby ${momentOf(one.time, timeLabel)}: risk ${percentRisk(risk.prediction)}`);
+  print(`\nby ${momentOf(one.time, timeLabel)}: ${what} ${percentRisk(risk.prediction)}`);
   const errors = (values: string[]) => (isSampled ? values : []);
   const row = (c: number) => [
     columns[c].name,

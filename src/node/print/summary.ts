@@ -3,10 +3,10 @@
  * with the course of bent effects as a row of blocks, and a line for each group.
  */
 import { isAbsent, type Measured } from "../../core/measured.ts";
-import { countOf } from "../../core/text.ts";
+import { countOf, safeLine } from "../../core/text.ts";
 import { formatNumber, formatRange } from "../../report/words/text-table.ts";
 import type { ContrastBasis } from "../../verbs/summary/contrasts.ts";
-import type { ColumnEffect, ModelSummary } from "../../verbs/summary/summary.ts";
+import type { ColumnEffect, ModelSummary } from "../../verbs/summary/model-summary.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped } from "./output.ts";
 
 export function printSummary(summary: ModelSummary): void {
@@ -14,10 +14,20 @@ export function printSummary(summary: ModelSummary): void {
   printWrapped(`${method.name}: ${method.words}`, "  ");
   for (const line of [...sayKind(summary), ...sayTraining(summary)]) printWrapped(line, "  ");
   const end = formatNumber(grid.horizon, 2);
-  printWrapped(`predicts ${outcome.event} by ${outcome.time}, in ${grid.T} time bins up to ${end}`, "  ");
-  printEffects(summary);
-  if (summary.groups.length > 0) printGroups(summary);
+  const of = summary.causes === null ? "" : ` (${summary.causes.map(({ name }) => name).join(", ")})`;
+  printWrapped(
+    `predicts ${outcome.event}${of} by ${outcome.time}, in ${grid.T} time bins up to ${end}`,
+    "  ",
+  );
+  for (const part of summary.causes ?? [{ name: null, effects: summary.effects, groups: summary.groups }]) {
+    if (part.name !== null) print(`\ncause ${safeLine(part.name)}`);
+    printEffects(part, part.name !== null);
+    if (part.groups.length > 0) printGroups(part);
+  }
 }
+
+/** What is printed of the event, or of each cause. */
+type Effects = Pick<ModelSummary, "effects" | "groups">;
 
 function sayKind({ network, members, held, shapes, parameters, seed }: ModelSummary): string[] {
   const runs = members === 1 ? "" : `, the mean of ${members} runs`;
@@ -64,7 +74,7 @@ const BETWEEN: Readonly<Record<ContrastBasis, string>> = {
   levels: "levels",
 };
 
-function printEffects({ effects }: ModelSummary): void {
+function printEffects({ effects }: Effects, isCause: boolean): void {
   const hasCurves = effects.some(({ curve }) => curve.length > 0);
   const intervals = effects.flatMap(({ contrasts }) => contrasts.map(({ interval }) => interval));
   const isKnown = intervals.some((one) => !isAbsent(one));
@@ -91,18 +101,20 @@ function printEffects({ effects }: ModelSummary): void {
       ]),
     ),
   );
-  printNote(sayEffects(effects, { hasCurves, isKnown }));
+  printNote(sayEffects(effects, { hasCurves, isKnown, isCause }));
   const why = intervals.find(isAbsent);
   if (why !== undefined) printWrapped(`intervals: none, ${why.absent}`);
 }
 
 function sayEffects(
   effects: readonly ColumnEffect[],
-  { hasCurves, isKnown }: { readonly hasCurves: boolean; readonly isKnown: boolean },
+  said: { readonly hasCurves: boolean; readonly isKnown: boolean; readonly isCause: boolean },
 ): string {
+  const { hasCurves, isKnown, isCause } = said;
+  const whose = isCause ? "cause-specific cumulative hazards" : "cumulative hazards";
   const has = (basis: ContrastBasis) => effects.some((one) => one.basis === basis);
   return [
-    "hazard ratio: of the cumulative hazards up to the horizon, the other columns at their medians, majorities and " +
+    `hazard ratio: of the ${whose} up to the horizon, the other columns at their medians, majorities and ` +
       "most common levels.",
     ...(isKnown ? ["interval: 95 %, what the rows leave uncertain, not what the model's form misses."] : []),
     ...(has("meanAndSd") ? ["mean ± sd: where both quartiles are the same, or the file keeps none."] : []),
@@ -131,7 +143,7 @@ function drawCourse({ curve }: ColumnEffect): string {
   return values.map((value) => BLOCKS[levelOf(value)]).join("");
 }
 
-function printGroups({ groups }: ModelSummary): void {
+function printGroups({ groups }: Effects): void {
   print("");
   printTable(
     [nameColumn("group"), ...numberColumns("n", "events", "offset", "price"), { title: "status" }],

@@ -5,6 +5,8 @@
  */
 import { countOf } from "../../core/text.ts";
 import type { CardData, CardRisk } from "../../verbs/people/card.ts";
+import type { Explanation } from "../../verbs/people/explain.ts";
+import type { Breakdown } from "../../verbs/people/explained-quantities.ts";
 import { chooseTimeUnit, momentOf, roundedDurationOf } from "../words/report-time.ts";
 
 export type { CardData };
@@ -15,6 +17,8 @@ export interface CardTime {
   readonly edges: readonly number[]; // [T+1]
   /** "5 years" of a time in the table's unit. */
   momentOf(time: number): string;
+  /** The same, rounded: the time may be one person's own. */
+  roundedOf(time: number): string;
   /** The end of the curves, rounded: it may be one person's own time. */
   readonly horizon: string;
 }
@@ -22,12 +26,16 @@ export interface CardTime {
 export function showTime({ time }: Pick<CardData, "time">): CardTime {
   const end = time.edges[time.edges.length - 1];
   const { label, divisor } = chooseTimeUnit(time.label, end);
-  const horizon = roundedDurationOf(end / divisor, label);
+  const roundedOf = (at: number) => {
+    const rounded = roundedDurationOf(at / divisor, label);
+    return label === "time" ? `time ${rounded}` : rounded;
+  };
   return {
     label,
     edges: Array.from(time.edges, (edge) => edge / divisor),
     momentOf: (at) => momentOf(at / divisor, label),
-    horizon: label === "time" ? `time ${horizon}` : horizon,
+    roundedOf,
+    horizon: roundedOf(end),
   };
 }
 
@@ -99,9 +107,11 @@ const MOST_DRIVERS = 12;
 const LONGEST_VALUE = 40;
 
 /** The strongest first, the rest together. */
-export function listDrivers({ explanation }: CardData, k: number): readonly Driver[] {
-  const { contributions, standardErrors } = explanation.times[k].risk;
-  const all = explanation.columns.map(({ name, kind, value }, c) => ({
+export function listDrivers(
+  { columns }: Pick<Explanation, "columns">,
+  { contributions, standardErrors }: Pick<Breakdown, "contributions" | "standardErrors">,
+): readonly Driver[] {
+  const all = columns.map(({ name, kind, value }, c) => ({
     name: kind === "group" ? `in ${name}` : name,
     value: kind === "group" ? (value === "in it" ? "yes" : "no") : cutValue(value ?? "missing"),
     contribution: contributions[c],

@@ -22,8 +22,16 @@ import {
 import type { CardTime } from "./card-data.ts";
 
 /** Small enough that its letters stay readable on a narrow screen. */
-const FRAME = { width: 460, height: 300, marginLeft: 40, marginRight: 14, marginTop: 12, marginBottom: 46 };
-const TICKS = 5;
+export const FRAME = {
+  width: 460,
+  height: 300,
+  marginLeft: 40,
+  marginRight: 14,
+  marginTop: 12,
+  marginBottom: 46,
+};
+/** Wanted on the axis of time. */
+export const TICKS = 5;
 
 /** Survival over time: the person's curve, its limits, and everyone's mean. */
 export function drawPersonCurve(document: PlotDocument, card: CardData, { edges, label }: CardTime): Html {
@@ -72,16 +80,20 @@ const STEP = { across: 11, down: 15 };
 
 /** A hundred people, the first `count` of whom have had the event: filled, the others in outline. */
 export function drawHundred(count: number, sentence: string): Html {
+  const picture = placePeople((place) => `class="${place < count ? "had" : "free"}"`);
+  return html`<div class="hundred" role="img" aria-label="${sentence}">${picture}</div>`;
+}
+
+/** A hundred figures in rows; `look` gives the attributes of each by its place. */
+export function placePeople(look: (place: number) => string): Html {
   const figures = Array.from({ length: SIDE * SIDE }, (_, k) => {
     const x = (k % SIDE) * STEP.across + 1;
     const y = Math.floor(k / SIDE) * STEP.down + 1;
-    const kind = k < count ? "had" : "free";
     const body = `M${x + 1} ${y + 12.5}v-3.6a3.4 3.4 0 0 1 6.8 0v3.6z`;
-    return `<g class="${kind}"><circle cx="${x + 4.4}" cy="${y + 2.4}" r="2.1"/><path d="${body}"/></g>`;
+    return `<g ${look(k)}><circle cx="${x + 4.4}" cy="${y + 2.4}" r="2.1"/><path d="${body}"/></g>`;
   });
   const [width, height] = [SIDE * STEP.across, SIDE * STEP.down];
-  const picture = `<svg viewBox="0 0 ${width} ${height}" aria-hidden="true">${figures.join("")}</svg>`;
-  return html`<div class="hundred" role="img" aria-label="${sentence}">${trustMarkup(picture)}</div>`;
+  return trustMarkup(`<svg viewBox="0 0 ${width} ${height}" aria-hidden="true">${figures.join("")}</svg>`);
 }
 
 /** A bar from the middle: to the right where the risk rises. `share` is of the longest bar, from −1 to 1. */

@@ -12,6 +12,9 @@ export const CARD_STYLE: string = `
 .hundred svg { display: block; width: 100%; max-width: 150px; height: auto; margin-top: 6px; }
 .hundred .had { fill: var(--predicted); stroke: var(--predicted); stroke-width: .9; }
 .hundred .free { fill: none; stroke: var(--line); stroke-width: .9; }
+.person .key { flex: none; vertical-align: -1px; }
+.causes { list-style: none; margin: 6px 0 0; padding: 0; font-size: 14px; overflow-wrap: anywhere; }
+.causes li + li { margin-top: 4px; } .causes .beside { display: block; } .causes b { white-space: nowrap; }
 .drivers { table-layout: fixed; }
 .drivers col.name { width: 34%; } .drivers col.points { width: 19%; }
 .drivers th, .drivers td { vertical-align: middle; padding: 4px 8px; }

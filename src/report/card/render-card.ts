@@ -14,16 +14,16 @@ import {
   besideRisk,
   type CardData,
   type CardTime,
-  type Driver,
-  listDrivers,
   listUnknown,
   percentRisk,
   riskSentence,
   showTime,
   toFrequency,
 } from "./card-data.ts";
-import { curveKey, drawBar, drawHundred, drawPersonCurve } from "./card-figures.ts";
+import { curveKey, drawHundred, drawPersonCurve } from "./card-figures.ts";
 import { CARD_STYLE } from "./card-style.ts";
+import { renderCauseDrivers, renderCauseGroups, renderCauseRisks, renderStacked } from "./render-causes.ts";
+import { renderDrivers } from "./render-drivers.ts";
 
 /** What a page is made with. */
 export interface CardPageOptions extends RenderOptions {
@@ -65,12 +65,32 @@ anyone.</footer>
 export function renderCardBody(card: CardData, options: RenderOptions): string {
   const document = options.document as PlotDocument;
   const time = showTime(card);
+  const { explanation } = card;
+  const { byCause } = explanation;
+  const parts =
+    byCause === null
+      ? {
+          curve: renderCurve(card, time, document),
+          risks: renderRisks(card, time),
+          drivers: [
+            renderDrivers(explanation, explanation.times, time, {
+              id: "card-drivers",
+              title: html`What drives it`,
+            }),
+          ],
+        }
+      : {
+          curve: renderStacked(card, byCause.all, time, document),
+          risks: renderCauseRisks(byCause.all, time),
+          drivers: renderCauseDrivers(card, time),
+        };
+  // Two columns: what is left over stands beside the last table of drivers, or in a row of its own.
+  const beside = [renderGroups(card, time), renderWarnings(card)];
   return html`<div class="person">
-${renderCurve(card, time, document)}
-${renderRisks(card, time)}
-${renderDrivers(card, time)}
-<div class="stack">${renderGroups(card)}
-${renderWarnings(card)}</div>
+${parts.curve}
+${parts.risks}
+${parts.drivers}
+${parts.drivers.length % 2 === 0 ? beside : html`<div class="stack">${beside}</div>`}
 <section class="card full" aria-labelledby="card-unknown"><h2 id="card-unknown">What the model does not know</h2>
 <ul class="plain">${listUnknown(card, time).map((sentence) => html`<li>${sentence}</li>`)}</ul></section>
 </div>`.markup;
@@ -109,54 +129,16 @@ ${drawHundred(of === 100 ? count : Math.round(100 * one.risk), sentence)}
 <div class="risks">${tiles}</div></section>`;
 }
 
-function renderDrivers(card: CardData, time: CardTime): Html {
-  const { explanation, risks } = card;
-  const k = risks.length - 1;
-  const { risk, everyone } = risks[k];
-  const drivers = listDrivers(card, k);
-  const longest = Math.max(...drivers.map(({ contribution }) => Math.abs(contribution)), Number.MIN_VALUE);
-  const isRough = drivers.some(({ standardError }) => (standardError ?? 0) >= LEAST_ERROR);
-  const how =
-    explanation.method === "enumeration"
-      ? "Every subset of the columns was computed."
-      : isRough
-        ? "± is two standard errors of the orders of columns that were drawn."
-        : "Orders of the columns were drawn; the error of that is below a tenth of a point.";
-  return html`<section class="card" aria-labelledby="card-drivers"><h2 id="card-drivers">What drives it</h2>
-<p class="lead">How each column moves the risk by ${time.momentOf(risks[k].time)} away from everyone’s mean, in points \
-(hundredths). Right raises it, left lowers it. ${how}</p>
-<table class="drivers"><colgroup><col class="name"><col><col class="points"></colgroup>
-<thead><tr><th scope="col">column</th><th scope="col"><span class="hidden">direction</span></th>\
-<th scope="col">points</th></tr></thead>
-<tbody><tr><th scope="row">everyone’s mean</th><td></td><td>${percentRisk(everyone)}</td></tr>
-${drivers.map((one) => renderDriver(one, longest, isRough))}
-<tr class="total"><th scope="row">this person</th><td></td><td>${percentRisk(risk)}</td></tr></tbody></table>\
-</section>`;
-}
-
-/** Two standard errors of less than a tenth of a point are not shown. */
-const LEAST_ERROR = 0.0005;
-
-function renderDriver(driver: Driver, longest: number, isRough: boolean): Html {
-  const { name, value, contribution, standardError } = driver;
-  const error =
-    isRough && standardError !== null ? html`<small>± ${(200 * standardError).toFixed(1)}</small>` : null;
-  return html`<tr><th scope="row">${nameOf(name)}${value === "" ? null : html`<small>${nameOf(value)}</small>`}</th>\
-<td>${drawBar(contribution / longest)}</td><td>${signedPoints(contribution)}${error}</td></tr>`;
-}
-
-/** "+4.2", "−0.3", "0.0". */
-function signedPoints(gap: number): string {
-  const points = (100 * Math.abs(gap)).toFixed(1);
-  return points === "0.0" ? points : `${gap < 0 ? "−" : "+"}${points}`;
-}
-
-function renderGroups(card: CardData): Html {
+function renderGroups(card: CardData, time: CardTime): Html {
   const { groups } = card;
   const head = html`<h2 id="card-groups">People like this</h2>`;
   if (isAbsent(groups)) {
     return html`<section class="card" aria-labelledby="card-groups">${head}
 <p class="lead">How right the model is for this person’s groups cannot be said: ${groups.absent}.</p></section>`;
+  }
+  if (groups.byCause !== null) {
+    return html`<section class="card" aria-labelledby="card-groups">${head}
+${renderCauseGroups(card, groups.byCause, time)}</section>`;
   }
   const cells = createCells(card.hidesSmallCells);
   const level = Math.round(100 * (1 - groups.alpha));

@@ -219,14 +219,23 @@ export function drawBands(
 }
 
 /** Whether a model can have bands. */
-export function hasBands({ predictor, uncertainty }: Pick<Model, "predictor" | "uncertainty">): boolean {
+export function hasBands(model: Pick<Model, "predictor" | "uncertainty" | "causes">): boolean {
+  const { predictor, uncertainty, causes } = model;
+  if (causes !== undefined) return false;
   return uncertainty !== undefined || (predictor.kind === "network" && predictor.network.kind === "mean");
 }
 
 /** Refuses a model of which nothing uncertain is known, with what to do. */
 function refuseUncertain(model: Model): void {
   if (hasBands(model)) return;
-  const { predictor, method } = model;
+  const { predictor, method, causes } = model;
+  if (causes !== undefined) {
+    throw new InputError(
+      "bands of several causes are not available: the errors of one cause's incidence depend on all of them, and the " +
+        "file keeps none",
+      { code: "bands.causes", hint: `ask for risks by cause without --bands: ${causes.join(", ")}` },
+    );
+  }
   const code = "bands.unknown";
   if (predictor.kind === "cox") {
     throw new InputError("this Cox model has no bands: its file does not say how uncertain it is", {

@@ -12,6 +12,7 @@ import { BOUND_ALPHA } from "../audit.ts";
 import { predictRows, tallyTrainingRows } from "../audit-model.ts";
 import { chooseJudgedRows } from "../judged-rows.ts";
 import type { ModelStudy } from "../model-study.ts";
+import { type JudgedCauses, judgeCauseGroups } from "./cause-groups.ts";
 
 /** Everyone and the model's groups, as rows that the model has not seen show them. */
 export interface JudgedGroups {
@@ -20,8 +21,10 @@ export interface JudgedGroups {
   readonly rows: number;
   /** The probability that any of the bounds fails. */
   readonly alpha: number;
-  /** Everyone first. */
+  /** Everyone first; empty of a model of several causes. */
   readonly groups: readonly (GroupCertificate & { readonly expression: string })[];
+  /** Everyone first, cause by cause; null of a model of one kind of event. */
+  readonly byCause: readonly JudgedCauses[] | null;
 }
 
 /** Absent, with the reason, where the model has seen the rows: they would say too much good of it. */
@@ -31,6 +34,10 @@ export async function judgeCardGroups(
 ): Promise<Measured<JudgedGroups>> {
   const { rows, which, isSeen, isTest } = chooseJudgedRows(study);
   if (isSeen) return absent("the model has seen the rows of this table, or some of them: they bound nothing");
+  if (study.model.causes !== undefined) {
+    const byCause = await judgeCauseGroups(study, rows, backend);
+    return { which, rows: rows.length, alpha: BOUND_ALPHA, groups: [], byCause };
+  }
   const predicted = await predictRows(study, rows, backend);
   const everyone = { ...ALL_GROUP, rows: Int32Array.from(rows.keys()) };
   const named = predicted.groups.flatMap(({ expression, ...group }) =>
@@ -54,5 +61,6 @@ export async function judgeCardGroups(
     rows: rows.length,
     alpha: BOUND_ALPHA,
     groups: groups.map((one, g) => ({ ...one, expression: judged[g].expression })),
+    byCause: null,
   };
 }

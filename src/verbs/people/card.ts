@@ -46,7 +46,9 @@ export interface CardData {
   readonly everyone: Float64Array; // [T]
   /** Limits of the person's curve; null where there are none. */
   readonly bands: CurveBands | null;
+  /** Of the event; with several causes, of the one that the explanation speaks of. */
   readonly risks: readonly CardRisk[];
+  /** With the incidence of every cause and what drives it, where the model has several. */
   readonly explanation: Explanation;
   /** The groups that the person belongs to, everyone first. */
   readonly groups: Measured<JudgedGroups>;
@@ -145,7 +147,13 @@ function readRisks(
 
 function pickOwn(judged: Measured<JudgedGroups>, table: Table, row: number): Measured<JudgedGroups> {
   if (isAbsent(judged)) return judged;
-  return { ...judged, groups: judged.groups.filter((group) => isMember(group, table, row)) };
+  const isOwn = (group: { readonly name: string; readonly expression: string }) =>
+    isMember(group, table, row);
+  return {
+    ...judged,
+    groups: judged.groups.filter(isOwn),
+    byCause: judged.byCause?.filter(isOwn) ?? null,
+  };
 }
 
 /** What is doubtful about a row, one sentence a cell. */

@@ -1,28 +1,36 @@
 /**
  * Why one person is predicted what they are: the contribution of every column of the table to the log cumulative hazard
- * log(−log S(t)) and to the risk 1 − S(t), as Shapley values against a background of other people (shapley.ts). Rows
- * are composed of encoded cells, so any predictor will do. Baseline and contributions add up to the prediction. For a
- * Cox model at the edge of a time bin the log cumulative hazard is itself a sum over columns, and the contributions are
- * its terms, β(x − mean), however they are computed. Of networks only the logits of hazards are sums, and those of the
- * additive part alone: neither the log cumulative hazard nor the risk is. A contribution says what the model did with a
- * cell, not what changing it would do to a person.
+ * and to the risk, of each cause where there are several (explained-quantities.ts), as Shapley values against a
+ * background of other people (shapley.ts). Rows are composed of encoded cells, so any predictor will do. Baseline and
+ * contributions add up to the prediction. For a Cox model at the edge of a time bin the log cumulative hazard is itself
+ * a sum over columns, and the contributions are its terms, β(x − mean), however they are computed. Of networks only the
+ * logits of hazards are sums, and those of the additive part alone: neither the log cumulative hazard nor the risk is.
+ * A contribution says what the model did with a cell, not what changing it would do to a person.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { BackendScope } from "../../compute/memory.ts";
-import { log } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
-import { absent, type Measured } from "../../core/measured.ts";
 import { createRandom } from "../../core/random.ts";
 import { encode } from "../../data/encode/encode.ts";
 import { addGroupColumns } from "../../data/groups/groups.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { checkRows, type Table } from "../../data/table.ts";
-import { refuseTime, survivalAtTimes } from "../../stats/curve-readings.ts";
+import { refuseTime } from "../../stats/curve-readings.ts";
 import type { Model } from "../../training/model.ts";
 import { findStored, isTrainedOn } from "../model-study.ts";
-import { checkSurvival, gridOf, prepareCurves } from "../predict.ts";
+import { gridOf } from "../predict.ts";
 import { type ExplainedColumn, listExplained, readExplained } from "./explained-columns.ts";
-import { type Contributions, type Game, shapleyValues } from "./shapley.ts";
+import {
+  chooseCause,
+  describeTimes,
+  type ExplainedCause,
+  type ExplainedTime,
+  type PlayedQuantities,
+  prepareFree,
+  readQuantities,
+  survivalOf,
+} from "./explained-quantities.ts";
+import { type Game, shapleyValues } from "./shapley.ts";
 
 /** How a person is explained. */
 export interface ExplainOptions {
@@ -34,28 +42,8 @@ export interface ExplainOptions {
   readonly background?: ArrayLike<number>;
   /** Seed of the background and of drawn orders; 1 unless given. */
   readonly seed?: number;
-}
-
-/** Baseline, contributions and prediction of one quantity. */
-export interface Breakdown {
-  /** The mean of the quantity over the background. */
-  readonly baseline: number;
-  readonly prediction: number;
-  /** One a column, in the order of the explanation; with the baseline they add up to the prediction. */
-  readonly contributions: Float64Array;
-  /** Of drawing orders of the columns; 0 where all subsets were computed. */
-  readonly standardErrors: Float64Array;
-}
-
-/** What each column contributes by one time. */
-export interface ExplainedTime {
-  readonly time: number;
-  readonly survival: number;
-  /** Of log(−log S); absent where a composed row has a survival of 0 or 1. */
-  readonly logHazard: Measured<Breakdown>;
-  readonly risk: Breakdown;
-  /** Whether the log cumulative hazard is a sum over columns here: a Cox model, at the edge of a time bin. */
-  readonly isAdditive: boolean;
+  /** Of a model of several causes the one that `times` speaks of; the first unless given. */
+  readonly cause?: string;
 }
 
 /** One person's prediction, taken apart. */
@@ -64,7 +52,9 @@ export interface Explanation {
   readonly row: number;
   readonly columns: readonly (Pick<ExplainedColumn, "name" | "kind"> & { readonly value: string | null })[];
   readonly times: readonly ExplainedTime[];
-  /** The person's survival at the end of every bin. */
+  /** The cause that `times` speaks of, and all causes; null of a model of one kind of event. */
+  readonly byCause: { readonly cause: string; readonly all: readonly ExplainedCause[] } | null;
+  /** The person's survival at the end of every bin: no event of any cause. */
   readonly survival: Float64Array; // [T]
   /** The mean of the background's survival. */
   readonly everyone: Float64Array; // [T]
@@ -115,28 +105,29 @@ export async function prepareExplainer(
   const { at, seed = DEFAULT_SEED } = options;
   const grid = gridOf(model);
   checkTimes(at, grid);
+  const cause = chooseCause(model, options.cause);
   const { rows, which } = drawBackground(model, table, options, seed);
-  const computeCurves = prepareCurves(model, backend, grid);
+  const computeFree = prepareFree(model, backend, grid);
   const widen = rememberLast((one: Table) => addGroupColumns(one, model.inputGroups));
   const others = encode(model.encoder, widen(table), rows);
   const { D, names } = others;
   const columns = listExplained(model);
-  const predictEncoded = async (values: Float64Array, where: Table) => {
-    const survival = await computeCurves({ N: values.length / D, D, names, values });
-    checkSurvival(survival, where);
-    return survival;
-  };
-  const everyone = meanCurve(await predictEncoded(others.values, table), grid.T);
+  const K = model.causes?.length ?? 1;
+  const predictEncoded = (values: Float64Array, where: Table) =>
+    computeFree({ N: values.length / D, D, names, values }, where);
+  const everyone = meanCurve(await predictEncoded(others.values, table), K * grid.T);
   return async (people, row) => {
     const own = encode(model.encoder, widen(people), [row]).values;
-    const survival = await predictEncoded(own, people);
+    const free = await predictEncoded(own, people);
     const read = (curves: Float64Array) => readQuantities(curves, grid, at);
-    const game = createGame({ own, others: others.values, columns, outputs: 2 * at.length }, async (values) =>
-      read(await predictEncoded(values, people)),
+    const game = createGame(
+      { own, others: others.values, columns, outputs: 2 * K * at.length },
+      async (values) => read(await predictEncoded(values, people)),
     );
-    const prediction = read(survival);
+    const prediction = read(free);
     const played = await shapleyValues(game, columns.length, prediction, { seed, budget: COMPOSED_ROWS });
     const { sampled } = played;
+    const quantities = { at, prediction, played, model, grid };
     return {
       row,
       columns: columns.map((one) => ({
@@ -144,15 +135,33 @@ export async function prepareExplainer(
         kind: one.kind,
         value: readExplained(one, model, people, row),
       })),
-      times: at.map((time, k) => describeTime({ time, k, prediction, played, model, grid })),
-      survival,
-      everyone,
+      times: describeTimes(quantities, cause ?? 0),
+      byCause: cause === null ? null : describeCauses(quantities, cause, { free, everyone }),
+      survival: survivalOf(free, grid.T),
+      everyone: survivalOf(everyone, grid.T),
       background: { rows: rows.length, which },
       method: sampled.rows === 0 ? "enumeration" : "sampling",
       pairs: sampled.rows === 0 ? null : sampled.pairs,
       seed,
     };
   };
+}
+
+function describeCauses(
+  quantities: PlayedQuantities,
+  cause: number,
+  { free, everyone }: { readonly free: Float64Array; readonly everyone: Float64Array }, // [K,T]
+): Explanation["byCause"] {
+  const { model, grid } = quantities;
+  const incidenceOf = (curves: Float64Array, k: number) =>
+    curves.subarray(k * grid.T, (k + 1) * grid.T).map((left) => 1 - left);
+  const all = (model.causes ?? []).map((name, k) => ({
+    name,
+    times: describeTimes(quantities, k),
+    incidence: incidenceOf(free, k),
+    everyone: incidenceOf(everyone, k),
+  }));
+  return { cause: all[cause].name, all };
 }
 
 function checkTimes(at: readonly number[], grid: TimeGrid): void {
@@ -198,17 +207,6 @@ function rememberLast<Input, Output>(compute: (input: Input) => Output): (input:
   };
 }
 
-/** log(−log S) and 1 − S at each time. */
-function readQuantities(survival: Float64Array, grid: TimeGrid, at: readonly number[]): Float64Array {
-  const atTimes = survivalAtTimes({ N: survival.length / grid.T, T: grid.T, survival }, grid, at);
-  const quantities = new Float64Array(2 * atTimes.length);
-  atTimes.forEach((S, k) => {
-    quantities[2 * k] = log(-log(S));
-    quantities[2 * k + 1] = 1 - S;
-  });
-  return quantities;
-}
-
 interface Composed {
   readonly own: Float64Array; // [D]
   readonly others: Float64Array; // [B,D]
@@ -244,51 +242,11 @@ function createGame(
   };
 }
 
-function meanCurve(survival: Float64Array, T: number): Float64Array {
-  const N = survival.length / T;
-  const mean = new Float64Array(T);
-  survival.forEach((S, k) => {
-    mean[k % T] += S / N;
+function meanCurve(curves: Float64Array, size: number): Float64Array {
+  const N = curves.length / size;
+  const mean = new Float64Array(size);
+  curves.forEach((value, k) => {
+    mean[k % size] += value / N;
   });
   return mean;
-}
-
-interface DescribedTime {
-  readonly time: number;
-  readonly k: number;
-  readonly prediction: Float64Array;
-  readonly played: Contributions;
-  readonly model: Model;
-  readonly grid: TimeGrid;
-}
-
-function describeTime({ time, k, prediction, played, model, grid }: DescribedTime): ExplainedTime {
-  const logHazard = pickQuantity(2 * k, prediction, played);
-  const risk = pickQuantity(2 * k + 1, prediction, played);
-  const isKnown = [logHazard.baseline, ...logHazard.contributions].every(Number.isFinite);
-  return {
-    time,
-    survival: 1 - risk.prediction,
-    logHazard: isKnown ? logHazard : absent(NO_LOGARITHM),
-    risk,
-    isAdditive: isKnown && model.predictor.kind === "cox" && grid.edges.includes(time),
-  };
-}
-
-const NO_LOGARITHM =
-  "a composed row has a survival of 0 or 1 by then, whose cumulative hazard has no logarithm";
-
-function pickQuantity(
-  q: number,
-  prediction: Float64Array,
-  { values, standardErrors, baseline }: Contributions,
-): Breakdown {
-  const Q = prediction.length;
-  const pick = (all: Float64Array) => all.filter((_, c) => c % Q === q);
-  return {
-    baseline: baseline[q],
-    prediction: prediction[q],
-    contributions: pick(values),
-    standardErrors: pick(standardErrors),
-  };
 }

@@ -1,6 +1,7 @@
 /** The document that `summary --json` prints: a summary as plain JSON, null with a reason where something is absent. */
 import { isAbsent, type Measured, type Reasons, toPlainNumbers } from "../../core/measured.ts";
-import type { ColumnEffect, Contrast, GroupSummary, ModelSummary } from "./summary.ts";
+import { present } from "../../core/present.ts";
+import type { ColumnEffect, Contrast, GroupSummary, ModelSummary } from "./model-summary.ts";
 
 /** What `summary --json` prints. */
 export type SummaryDocument = Readonly<Record<string, unknown>> & { readonly absent: Reasons };
@@ -22,7 +23,8 @@ function flatten<Fields extends Readonly<Record<string, unknown>>>(
 
 /** A summary as one JSON document. */
 export function summaryDocument(summary: ModelSummary): SummaryDocument {
-  const { version, trainedOn, effects, groups, method, outcome, ...plain } = summary;
+  const { version, trainedOn, effects, groups, causes, method, outcome, ...plain } = summary;
+  const { entry, start, weights, censored } = outcome;
   const { rows, ...known } = trainedOn;
   const { values, absent } = flatten({ version, ...known });
   return {
@@ -36,9 +38,17 @@ export function summaryDocument(summary: ModelSummary): SummaryDocument {
       origin: outcome.origin ?? null,
       eventIs: outcome.eventIs ?? null,
       id: outcome.id ?? null,
+      ...present({ entry, start, weights, causes: outcome.causes, censored }),
     },
     effects: effects.map(describeEffect),
     groups: groups.map(describeGroup),
+    ...(causes && {
+      causes: causes.map((one) => ({
+        name: one.name,
+        effects: one.effects.map(describeEffect),
+        groups: one.groups.map(describeGroup),
+      })),
+    }),
     absent,
   };
 }

@@ -1,7 +1,8 @@
 /**
  * What a model file says of itself: what it is, on whom it was trained, its time grid, the effect of every column and
  * of every group. An effect is the ratio of the cumulative hazards −log S at the horizon between two cells of a column
- * (contrasts.ts), everything else typical; of a Cox model that is the hazard ratio. Groups that the column decides
+ * (contrasts.ts), everything else typical; of a Cox model that is the hazard ratio. With several causes each has its
+ * own, of the cause-specific hazard (cause-alone.ts). Groups that the column decides
  * follow it. Intervals are of what the rows leave uncertain (contrast-errors.ts); absent, with the reason, where the
  * file does not say.
  */
@@ -13,152 +14,54 @@ import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { encode } from "../../data/encode/encode.ts";
 import { type ColumnEncoding, placeColumns } from "../../data/encode/encoder.ts";
 import { showValue } from "../../data/encode/new-cells.ts";
-import { describeShapes } from "../../data/encode/number-shape.ts";
-import { ALL_GROUP, addGroupColumns, groupColumnName } from "../../data/groups/groups.ts";
-import type { SetSizes } from "../../study/split.ts";
-import { METHODS, NETWORKS } from "../../training/choices.ts";
-import { countMembers, type Model } from "../../training/model.ts";
+import { addGroupColumns, groupColumnName } from "../../data/groups/groups.ts";
+import type { Model } from "../../training/model.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import { type ComputeCurves, columnsNeeded, gridOf, prepareCurves } from "../predict.ts";
+import { prepareCauseAlone } from "./cause-alone.ts";
 import { prepareContrastErrors } from "./contrast-errors.ts";
 import { type Cell, type ContrastBasis, chooseContrasts, composeRows } from "./contrasts.ts";
-
-/** The ratio of cumulative hazards between two cells. */
-export interface Contrast {
-  readonly from: string;
-  readonly to: string;
-  readonly hazardRatio: Measured;
-  readonly interval: Measured<{ readonly level: number; readonly lower: number; readonly upper: number }>;
-}
-
-/** What a column does to the hazard. */
-export interface ColumnEffect {
-  readonly name: string;
-  readonly type: ColumnEncoding["type"];
-  /** What the contrasts are between. */
-  readonly basis: ContrastBasis;
-  readonly contrasts: readonly Contrast[];
-  /** The log of the ratio to the median at some quantiles, of a number with splines; else empty. */
-  readonly curve: readonly {
-    readonly quantile: number;
-    readonly value: string;
-    readonly logRatio: Measured;
-  }[];
-}
-
-/** A group of the model. */
-export interface GroupSummary {
-  readonly name: string;
-  readonly expression: string;
-  /** Whether the network takes membership as an input. */
-  readonly isInput: boolean;
-  /** The ratio of cumulative hazards that membership alone gives, all columns typical; absent where it is no input. */
-  readonly offset: Measured;
-  /** What training said of it; null where it was not held. */
-  readonly verdict: Pick<GroupVerdict, "n" | "events" | "told" | "status" | "price"> | null;
-}
-
-/** A model in numbers and words. */
-export interface ModelSummary {
-  readonly method: { readonly name: Model["method"]; readonly words: string };
-  /** The network's kind and its meaning; null for a Cox model. */
-  readonly network: { readonly kind: string; readonly words: string } | null;
-  /** The number of runs whose mean the curves are. */
-  readonly members: number;
-  /** How the output layer was solved; null where it was not. */
-  readonly held: {
-    readonly solvedOn: string | null;
-    readonly blocks: number;
-    readonly chances: number;
-  } | null;
-  /** How numbers enter, in words. */
-  readonly shapes: readonly string[];
-  readonly parameters: number;
-  readonly steps: number;
-  readonly seed: number;
-  /** Of the program that trained it. */
-  readonly version: Measured<string>;
-  readonly backend: string;
-  readonly trainedOn: {
-    readonly table: Measured<{ readonly name: string; readonly rows: number; readonly sha256: string }>;
-    readonly rows: SetSizes;
-    readonly people: Measured<SetSizes>;
-    /** Of the rows that the model was held on. */
-    readonly events: Measured;
-  };
-  readonly outcome: Model["columns"];
-  readonly grid: { readonly kind: string; readonly T: number; readonly horizon: number };
-  readonly effects: readonly ColumnEffect[];
-  readonly groups: readonly GroupSummary[];
-}
+import type { CauseSummary, ColumnEffect, Contrast, GroupSummary, ModelSummary } from "./model-summary.ts";
+import { describeKind, describeTraining, findVerdict } from "./training-facts.ts";
 
 /** `backend` is for networks; a Cox model needs none. */
 export async function summariseModel(model: Model, backend: Backend | null): Promise<ModelSummary> {
   const scope = backend && new BackendScope(backend);
   try {
-    const computeCurves = prepareCurves(model, scope, gridOf(model));
+    const any: Measuring = { computeCurves: prepareCurves(model, scope, gridOf(model)), cause: null };
     return {
       ...describeKind(model),
       ...describeTraining(model),
-      effects: await measureEffects(model, computeCurves),
-      groups: await measureGroups(model, computeCurves),
+      effects: await measureEffects(model, any),
+      groups: await measureGroups(model, any),
+      causes: await measureCauses(model, scope),
     };
   } finally {
     scope?.end();
   }
 }
 
-function describeKind(
-  model: Model,
-): Pick<ModelSummary, "method" | "network" | "members" | "held" | "shapes"> {
-  const { predictor, training } = model;
-  const network = predictor.kind === "cox" ? null : predictor.network;
-  const below = network?.kind === "held" ? network.base : network;
-  const single = below?.kind === "mean" ? below.members[0] : below;
-  return {
-    method: { name: model.method, words: METHODS[model.method] },
-    network: single === null ? null : { kind: single.kind, words: NETWORKS[single.kind] },
-    members: countMembers(model),
-    held:
-      network?.kind === "held"
-        ? {
-            solvedOn: training.solve?.solvedOn ?? null,
-            blocks: network.blocks.length,
-            chances: network.chances,
-          }
-        : null,
-    shapes: describeShapes(model.encoder),
-  };
+/** Whose curves are compared: those of one cause alone, or of any event (null). */
+interface Measuring {
+  readonly computeCurves: ComputeCurves;
+  readonly cause: string | null;
 }
 
-function describeTraining(
-  model: Model,
-): Pick<
-  ModelSummary,
-  "parameters" | "steps" | "seed" | "version" | "backend" | "trainedOn" | "outcome" | "grid"
-> {
-  const { training, provenance, grid, columns } = model;
-  const everyone = training.verdict.find(({ group }) => group === ALL_GROUP.name);
-  return {
-    parameters: training.parameters,
-    steps: training.steps,
-    seed: training.seed,
-    version: provenance?.version ?? absent("the file does not say"),
-    backend: training.backend,
-    trainedOn: {
-      table: provenance?.table ?? absent("it did not come from a file"),
-      rows: training.rows,
-      people: training.people ?? absent("each row was taken as a person"),
-      events: everyone?.events ?? absent("the file does not count them"),
-    },
-    outcome: columns,
-    grid: { kind: grid.kind, T: grid.T, horizon: grid.edges[grid.T] },
-  };
+async function measureCauses(model: Model, backend: Backend | null): Promise<ModelSummary["causes"]> {
+  if (model.causes === undefined) return null;
+  const compute = prepareCauseAlone(model, backend, gridOf(model));
+  const all: CauseSummary[] = [];
+  for (const [k, name] of model.causes.entries()) {
+    const measuring = { computeCurves: compute(k), cause: name };
+    const effects = await measureEffects(model, measuring);
+    all.push({ name, effects, groups: await measureGroups(model, measuring) });
+  }
+  return all;
 }
 
 const NO_LOGARITHM = "the survival at the horizon is 0 or 1 there";
 
-async function measureEffects(model: Model, computeCurves: ComputeCurves): Promise<ColumnEffect[]> {
+async function measureEffects(model: Model, { computeCurves, cause }: Measuring): Promise<ColumnEffect[]> {
   const { encoder, inputGroups } = model;
   const made = new Set(inputGroups.map(groupColumnName));
   const own = encoder.columns.filter(({ column }) => !made.has(column));
@@ -177,7 +80,7 @@ async function measureEffects(model: Model, computeCurves: ComputeCurves): Promi
   const features = encode(encoder, table);
   const survival = await computeCurves(features);
   const logs = logHazards(model, features.N, survival);
-  const errorOf = prepareContrastErrors(model, features, survival);
+  const errorOf = cause === null ? prepareContrastErrors(model, features, survival) : () => absent(NO_ERRORS);
   let next = 0;
   return chosen.map(({ encoding, basis, pairs, curve }): ColumnEffect => {
     const show = (cell: Cell) => showCell(encoding, cell);
@@ -200,6 +103,7 @@ async function measureEffects(model: Model, computeCurves: ComputeCurves): Promi
   });
 }
 
+const NO_ERRORS = "the model file keeps no uncertainty of several causes";
 const MEDIAN = 0.5;
 
 function emptyEffect({ column: name, type }: ColumnEncoding, basis: ContrastBasis): ColumnEffect {
@@ -234,7 +138,7 @@ function subtract(to: Measured, from: Measured): Measured {
 }
 
 /** The typical row with each input group's column at 0 and at 1, which no table need have. */
-async function measureGroups(model: Model, computeCurves: ComputeCurves): Promise<GroupSummary[]> {
+async function measureGroups(model: Model, { computeCurves, cause }: Measuring): Promise<GroupSummary[]> {
   const { encoder, inputGroups, groups, training } = model;
   const made = new Set(inputGroups.map(groupColumnName));
   const known = new Set(encoder.columns.map(({ column }) => column));
@@ -255,7 +159,7 @@ async function measureGroups(model: Model, computeCurves: ComputeCurves): Promis
   const logs = N === 0 ? [] : logHazards(model, N, await computeCurves({ N, D, names, values: both }));
   return groups.map(({ name, expression }): GroupSummary => {
     const place = inputGroups.findIndex((group) => group.name === name);
-    const found = training.verdict.find(({ group }) => group === name);
+    const found = findVerdict(training.verdict, name, cause);
     const logRatio = place < 0 ? absent("it is no input") : subtract(logs[2 * place + 1], logs[2 * place]);
     return {
       name,

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { count, Field, Select } from "./controls.tsx";
+import { Beyond, Causes } from "./outcome-causes.tsx";
 import { drawObserved, Figure } from "./plots.tsx";
 
 /** Values of an event column that a list offers. */
@@ -35,10 +36,10 @@ export function Outcome({ studio, actions, table }: StepProps & { readonly table
             label="Event"
             value={event}
             options={names}
-            onChange={(value) => actions.choose({ event: value, eventIs: "" })}
+            onChange={(value) => actions.choose({ event: value, eventIs: "", causes: {} })}
             hint={why("event")}
           />
-          {values.length > 0 && (
+          {values.length > 0 && Object.keys(choices.causes).length === 0 && (
             <Select
               label="Happened where it is"
               value={eventIs}
@@ -62,6 +63,8 @@ export function Outcome({ studio, actions, table }: StepProps & { readonly table
             onInput={(value) => actions.choose({ unit: value.trim() })}
           />
         </div>
+        <Causes studio={studio} actions={actions} table={table} />
+        <Beyond studio={studio} actions={actions} table={table} />
       </div>
       <Counts studio={studio} />
     </section>

@@ -208,7 +208,7 @@ function sayTime(time: number, unit: string): string {
 }
 
 function Readings({ view, unit }: { readonly view: PersonView; readonly unit: string }) {
-  const { curve, before, everyone, risks, median, doubts } = view;
+  const { curve, before, everyone, risks, causes, median, doubts } = view;
   const draw = useMemo(() => drawPerson(curve, before, everyone, unit), [curve, before, everyone, unit]);
   return (
     <>
@@ -232,13 +232,25 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
         </thead>
         <tbody>
           <tr>
-            <th scope="row">Risk</th>
+            <th scope="row">{causes.length === 0 ? "Risk" : "Any cause"}</th>
             {risks.map(({ time, risk }) => (
               <td class="right" key={time}>
                 <strong>{percent(risk)}</strong>
               </td>
             ))}
           </tr>
+          {causes.map(({ name, risks: own }) => (
+            <tr key={name}>
+              <th scope="row">
+                <bdi>{name}</bdi>
+              </th>
+              {risks.map(({ time }, k) => (
+                <td class="right" key={time}>
+                  {percent(own[k])}
+                </td>
+              ))}
+            </tr>
+          ))}
           {before !== null && (
             <tr class="was">
               <th scope="row">As the row is</th>

@@ -45,7 +45,11 @@ const NO_CHOICES: Choices = {
   time: "",
   event: "",
   eventIs: "",
+  causes: {},
   origin: "",
+  entry: "",
+  start: "",
+  weights: "",
   unit: "",
   roles: {},
   allowLeak: [],
@@ -179,7 +183,8 @@ export function createStudio(): Store {
   async function restore(): Promise<void> {
     const kept = await attempt(() => desk.restore());
     if (kept !== null) {
-      const { table, choices, model, checkpoint } = kept;
+      const { table, model, checkpoint } = kept;
+      const choices = { ...NO_CHOICES, ...kept.choices };
       set({ table, choices, model, checkpoint, keeps: true });
       checking();
     }

@@ -122,7 +122,7 @@ const ROLES: readonly { readonly value: Role; readonly text: string }[] = [
 
 function Columns({ studio, actions, table }: StepProps & { readonly table: TableView }) {
   const { choices, gate } = studio;
-  const { time, event, origin, roles } = choices;
+  const { time, event, origin, entry, start, weights, roles } = choices;
   const reasons = useMemo(() => new Map(gate?.leftOut.map(({ name, reason }) => [name, reason])), [gate]);
   return (
     <section class="card">
@@ -152,9 +152,11 @@ function Columns({ studio, actions, table }: StepProps & { readonly table: Table
                   ? "the time"
                   : name === event
                     ? "the event"
-                    : name === origin
+                    : [origin, entry, start].includes(name)
                       ? "the start"
-                      : "";
+                      : name === weights
+                        ? "the weight"
+                        : "";
               const role = roles[name] ?? "learn";
               return (
                 <tr key={name} class={outcome !== "" ? "outcome" : role}>

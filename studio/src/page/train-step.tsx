@@ -10,9 +10,10 @@ export function TrainStep({ studio, actions }: StepProps) {
   const { table, gate, choices, run, isTraining, checkpoint, trouble, model } = studio;
   if (table === null || gate === null) return <NotYet />;
   const isBlocked = gate.blockers.length > 0;
+  const { time, event, entry, start, weights } = choices;
+  const outcome = [time, event, entry, start, weights];
   const learnt = table.columns.filter(
-    ({ name }) =>
-      (choices.roles[name] ?? "learn") === "learn" && name !== choices.time && name !== choices.event,
+    ({ name }) => (choices.roles[name] ?? "learn") === "learn" && !outcome.includes(name),
   );
   const isPaused = run?.phase === "paused";
   return (

@@ -2,7 +2,8 @@
 import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { StepProps } from "./app.tsx";
-import { FileDrop, Next, TroubleCard } from "./controls.tsx";
+import type { CauseVerdict } from "../protocol.ts";
+import { count, FileDrop, Next, TroubleCard } from "./controls.tsx";
 
 const MODEL_FILES = ".model,.graduate,application/octet-stream";
 
@@ -78,15 +79,61 @@ export function VerdictStep({ studio, actions }: StepProps) {
         )}
       </div>
       <Command command={model.command} />
+      {model.byCause !== null && <CauseVerdicts rows={model.byCause} />}
       {report === null ? (
-        <p class="empty">
-          Open the data in the first step, and the model again, to see how it does on rows it has not seen.
-        </p>
+        model.byCause === null && (
+          <p class="empty">
+            Open the data in the first step, and the model again, to see how it does on rows it has not seen.
+          </p>
+        )
       ) : (
         <ReportFrame report={report} />
       )}
       <Next to="people" />
     </>
+  );
+}
+
+/** What training said of every group and cause. The report by cause has its place here, once the worker makes one. */
+function CauseVerdicts({ rows }: { readonly rows: readonly CauseVerdict[] }) {
+  return (
+    <section class="card" aria-label="Groups by cause">
+      <h2>Groups by cause</h2>
+      <p class="lead">
+        The report by cause is made by the command <code>graduate audit</code>. This is what training said:
+        distance is on the rows it was solved on, fresh on rows that nothing was fitted to.
+      </p>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Group and cause</th>
+              {["Rows", "Events", "Slack", "Distance", "Fresh"].map((title) => (
+                <th scope="col" class="right" key={title}>
+                  {title}
+                </th>
+              ))}
+              <th scope="col">Status</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ group, n, events, slack, distance, fresh, status }) => (
+              <tr key={group}>
+                <th scope="row">
+                  <bdi>{group}</bdi>
+                </th>
+                <td class="right">{count(n)}</td>
+                <td class="right">{count(events)}</td>
+                <td class="right">{slack.toFixed(2)}</td>
+                <td class="right">{distance.toFixed(2)}</td>
+                <td class="right">{fresh === null ? "–" : fresh.toFixed(2)}</td>
+                <td>{status}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 

@@ -4,7 +4,7 @@
  * command line. Findings depend on the outcome alone and are searched once for each.
  */
 import { describeTable, kaplanMeier, type Table } from "graduate";
-import { checkIndependence, checkTable, inspectOutcomes } from "graduate/data";
+import { checkIndependence, checkTable, inspectHistory, type OutcomeColumns } from "graduate/data";
 import type { Blocker, Choices, Curve, FindingView, GateView } from "../protocol.ts";
 import { columnsOf, outcomeOf } from "./request.ts";
 import { describeTrouble } from "./trouble.ts";
@@ -27,7 +27,7 @@ export function createGate(table: Table): (choices: Choices) => GateView {
 
 function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
   const columns = outcomeOf(choices);
-  const inspected = inspectOutcomes(table, columns);
+  const inspected = inspectHistory(table, columns);
   const checked = checkTable(table, columns, inspected);
   const { findings, events, censored, eventRule } = describeTable(table, columns);
   const { outcomes, usable } = inspected;
@@ -40,12 +40,16 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
       leftOut: checked.features.flatMap(({ name, usable: isUsed, reason }) =>
         isUsed ? [] : [{ name, reason: reason ?? "" }],
       ),
-      everyone: outcomes === null ? null : observe(outcomes, (row) => usable[row] === 1),
+      // A curve of everyone counts each row from time 0, as one person.
+      everyone:
+        outcomes === null || isCounted(columns) ? null : observe(outcomes, (row) => usable[row] === 1),
     },
     independent: (asked) =>
       void checkIndependence(table, checked, { ...columns, ...independenceOf(table, asked) }),
   };
 }
+
+const isCounted = ({ entry, start, weights }: OutcomeColumns) => [entry, start, weights].some(Boolean);
 
 function independenceOf(table: Table, choices: Choices) {
   const [id] = columnsOf(table, choices, "person");

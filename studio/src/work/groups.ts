@@ -9,7 +9,7 @@ import {
   chooseAutomaticGroups,
   columnsOf as columnsOfGroup,
   evaluateGroup,
-  inspectOutcomes,
+  inspectHistory,
   parseGroup,
 } from "graduate/data";
 import type { Choices, GroupView, NamedGroup } from "../protocol.ts";
@@ -25,7 +25,7 @@ const LEAST_ROWS = 100;
 const LEAST_EVENTS = 10;
 
 export function suggestGroups(table: Table, choices: Choices): NamedGroup[] {
-  const { outcomes } = inspectOutcomes(table, outcomeOf(choices));
+  const { outcomes } = inspectHistory(table, outcomeOf(choices));
   if (outcomes === null) return [];
   const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
   const columns = [...columnsOf(table, choices, "hold"), ...columnsOf(table, choices, "learn")];
@@ -57,7 +57,7 @@ function crossGroups(table: Table, groups: readonly Group[], event: Uint8Array):
 }
 
 export function viewGroups(table: Table, choices: Choices, groups: readonly NamedGroup[]): GroupView[] {
-  const { outcomes, usable } = inspectOutcomes(table, outcomeOf(choices));
+  const { outcomes, usable } = inspectHistory(table, outcomeOf(choices));
   return groups.map((group) => {
     const none = { ...group, rows: 0, events: 0, curve: { time: [0], survival: [1] }, few: null };
     try {

@@ -18,7 +18,7 @@ import { InputError } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
 import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
-import type { Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
+import type { CauseVerdict, Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
 import { createBackends, openLane } from "./backends.ts";
 import { prepareCards } from "./card.ts";
 import { writeFile } from "./downloads.ts";
@@ -127,6 +127,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       report,
       warnings,
       command,
+      byCause: own.causes === undefined ? null : verdict.map(describeVerdict),
       met: verdict.length === 0 ? null : `${met} of ${verdict.length} groups met`,
     };
   }
@@ -235,6 +236,11 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       [model, curves, checkpoint] = [null, null, null];
     },
   };
+}
+
+function describeVerdict(one: Model["training"]["verdict"][number]): CauseVerdict {
+  const { group, n, events, slack, distance, status } = one;
+  return { group, n, events, slack, distance: distance.solve, fresh: distance.fresh, status };
 }
 
 /** The mean curve of the rows that were judged; without any, nothing to compare a person with. */

@@ -92,6 +92,7 @@ export async function viewPerson(asked: Asked, request: PersonRequest): Promise<
     before: before?.curve ?? null,
     everyone: asked.everyone,
     risks: at.map((time, k) => ({ time, risk: shown.risk[k], before: before?.risk[k] ?? null })),
+    causes: shown.causes,
     median: shown.median,
     doubts: shown.doubts,
   };
@@ -103,6 +104,10 @@ async function predictOne({ model, backend }: Asked, table: Table, at: readonly 
   return {
     curve: curveOf(model, Array.from(read.curves.survival)),
     risk: Array.from(read.risk),
+    causes: (read.causes?.names ?? []).map((name, k) => ({
+      name,
+      risks: at.map((_, t) => read.causes?.risk[k * at.length + t] ?? 0),
+    })),
     median: isAbsent(median) ? null : median,
     doubts: describeDoubts(model, table, 0),
   };

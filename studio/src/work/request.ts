@@ -9,8 +9,18 @@ import { describeCommand } from "graduate/report";
 import type { DistanceName } from "graduate/training";
 import type { Choices, NamedGroup, Role } from "../protocol.ts";
 
-export function outcomeOf({ time, event, eventIs, origin }: Choices): OutcomeColumns {
-  return { time, event, ...optional({ eventIs, origin }) };
+export function outcomeOf(choices: Choices): OutcomeColumns {
+  const { time, event, eventIs, origin, entry, start, weights } = choices;
+  return { time, event, ...optional({ eventIs, origin, entry, start, weights }), ...causesOf(choices) };
+}
+
+/** The values that are causes, and the one that means censored; nothing where there is one kind of event. */
+function causesOf({ causes }: Choices): Pick<OutcomeColumns, "causes" | "censored"> {
+  const valuesOf = (kind: "cause" | "censored") =>
+    Object.entries(causes).flatMap(([value, own]) => (own === kind ? [value] : []));
+  const named = valuesOf("cause");
+  if (named.length === 0) return {};
+  return { causes: named, ...present({ censored: valuesOf("censored")[0] }) };
 }
 
 /** Without the fields that are "". */
@@ -18,10 +28,17 @@ function optional<Fields extends Readonly<Record<string, string>>>(fields: Field
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "")) as Partial<Fields>;
 }
 
+/** Whether the outcome is time and event alone, which a report takes. */
+export function isPlain(choices: Choices): boolean {
+  const { entry, start, weights } = choices;
+  return [entry, start, weights].every((name) => name === "") && causesOf(choices).causes === undefined;
+}
+
 /** Columns of a role, in the table's order; the outcome has none. */
 export function columnsOf({ columns }: Table, choices: Choices, role: Role): string[] {
-  const { time, event, origin, roles } = choices;
-  const names = columns.map(({ name }) => name).filter((name) => ![time, event, origin].includes(name));
+  const { time, event, origin, entry, start, weights, roles } = choices;
+  const outcome = [time, event, origin, entry, start, weights];
+  const names = columns.map(({ name }) => name).filter((name) => !outcome.includes(name));
   return names.filter((name) => (roles[name] ?? "learn") === role);
 }
 
@@ -53,6 +70,8 @@ export function toRequest(table: Table, choices: Choices): TrainRequest {
       id: personOf(table, choices),
       rowsAreIndependent: choices.rowsAreIndependent ? true : undefined,
       protected: listed(columnsOf(table, choices, "hold")),
+      ...optional({ entry: choices.entry, start: choices.start, weights: choices.weights }),
+      ...causesOf(choices),
     }),
     constraint: present({ distance: distance as DistanceName | undefined, slack }),
     options: present({ steps }),
@@ -91,12 +110,18 @@ export function stemOf(name: string): string {
 export function describeRun(table: Table, choices: Choices): string {
   const { train } = choices;
   const stem = stemOf(table.name);
+  const { causes, censored } = causesOf(choices);
   const value = (option: string, given: string | number | undefined) =>
     given === undefined || given === "" ? [] : [option, String(given)];
   return describeCommand([
     ...["train", table.name, "--time", choices.time, "--event", choices.event],
     ...value("--event-is", choices.eventIs),
+    ...namesOption("--causes", causes ?? []),
+    ...value("--censored", censored),
     ...value("--origin", choices.origin),
+    ...value("--entry", choices.entry),
+    ...value("--start", choices.start),
+    ...value("--weights", choices.weights),
     ...namesOption("--category", choices.category),
     ...namesOption("--drop", columnsOf(table, choices, "leave")),
     ...namesOption("--protected", columnsOf(table, choices, "hold")),
@@ -114,6 +139,7 @@ export function describeRun(table: Table, choices: Choices): string {
     ...(train.deterministic ? ["--deterministic"] : []),
     ...(train.backend === "wasm" ? [] : ["--backend", train.backend]),
     ...value("--time-unit", choices.unit),
-    ...["--out", `${stem}.model`, "--report", `${stem}-report.html`],
+    ...["--out", `${stem}.model`],
+    ...(isPlain(choices) ? ["--report", `${stem}-report.html`] : []),
   ]);
 }

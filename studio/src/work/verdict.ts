@@ -40,9 +40,15 @@ interface Judging {
   readonly say: Say;
 }
 
+/** Whether a report can be made here: of one kind of event, everyone from time 0 and counted once. */
+function isReported({ causes, columns }: Model): boolean {
+  return [causes, columns.entry, columns.start, columns.weights].every((one) => one === undefined);
+}
+
 /** Of a model that was just trained: scores and report of its test rows. */
 export async function judgeTrained({ model, study }: TrainedRun, judging: Judging): Promise<Judged> {
   const { test: rows } = study.split;
+  if (!isReported(model)) return { model, audited: null, report: null, warnings: [] };
   if (rows.length === 0) return { model, audited: null, report: null, warnings: ["there are no test rows"] };
   const own = studyOf(model, study, study.split);
   const { backend, seed, say } = judging;
@@ -66,6 +72,7 @@ export async function judgeOpened(
   judging: Judging,
 ): Promise<Judged> {
   const { backend, seed, say, sha256 } = judging;
+  if (!isReported(model)) return { model, audited: null, report: null, warnings: [] };
   const study = await openStudy(model, table, backend, { sha256 });
   const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study);
   const onProgress = (phase: string, done: number, total: number) => say(phase, done / total);

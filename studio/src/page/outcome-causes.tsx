@@ -1,0 +1,100 @@
+/**
+ * What an outcome may have beyond time and event: several causes, told by the values of the event column, and folded
+ * away the columns of late entry, of rows one after the other, and of weights.
+ */
+import type { Choices, TableView } from "../protocol.ts";
+import type { StepProps } from "./app.tsx";
+import { Select } from "./controls.tsx";
+
+/** An event column with fewer values has one kind of event; with more it is no list of causes. */
+const FEWEST_VALUES = 3;
+const MOST_VALUES = 8;
+/** Values that mean that nothing happened, by all appearances. */
+const NOTHING = /^(0|no|none|alive|censor(ed)?|false|n)$/i;
+
+type OutcomeProps = StepProps & { readonly table: TableView };
+
+/** What a value means: as it is read, or the one event there is, or censored and a cause among several. */
+const MEANINGS = [
+  { value: "", text: "as it is read" },
+  { value: "event", text: "the event, all others censored" },
+  { value: "cause", text: "a cause, one of several" },
+  { value: "censored", text: "censored" },
+] as const;
+
+export function Causes({ studio, actions, table }: OutcomeProps) {
+  const { choices } = studio;
+  const { event, eventIs, causes } = choices;
+  const column = table.columns.find(({ name }) => name === event);
+  const values = column?.values ?? [];
+  if (values.length < FEWEST_VALUES || values.length > MOST_VALUES) return null;
+  const isSeveral = Object.keys(causes).length > 0;
+  return (
+    <fieldset class="causes">
+      <legend>What its values mean</legend>
+      <p class="hint">
+        {isSeveral
+          ? "The model tells the causes apart: each has a risk of its own, and all together leave the rest."
+          : "Where several causes compete, say which values are causes: each then has a risk of its own."}
+      </p>
+      <div class="fields">
+        {values.map((value) => (
+          <Select
+            key={value}
+            label={`Where it is ${value}`}
+            value={causes[value] ?? (eventIs === value ? "event" : "")}
+            options={isSeveral ? MEANINGS.slice(1) : MEANINGS}
+            onChange={(meaning) => actions.choose(mean(choices, values, value, meaning))}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** One event ends the causes. The first cause says of every other value what it likely is. */
+function mean(
+  { causes }: Choices,
+  values: readonly string[],
+  value: string,
+  meaning: string,
+): Partial<Choices> {
+  if (meaning === "event") return { eventIs: value, causes: {} };
+  if (meaning === "") return { eventIs: "", causes: {} };
+  const likely = (one: string) => causes[one] ?? (NOTHING.test(one.trim()) ? "censored" : "cause");
+  const all = Object.fromEntries(values.map((one) => [one, one === value ? meaning : likely(one)]));
+  return { eventIs: "", causes: all as Choices["causes"] };
+}
+
+const COLUMNS = [
+  { name: "entry", label: "Entry", hint: "when a person came under observation, where later than time 0" },
+  { name: "start", label: "Start", hint: "of each row, where people have several, one after the other" },
+  { name: "weights", label: "Weights", hint: "how many people a row stands for" },
+] as const;
+
+export function Beyond({ studio, actions, table }: OutcomeProps) {
+  const { choices } = studio;
+  const { time, event } = choices;
+  const numbers = table.columns.filter(
+    ({ name, type }) => name !== time && name !== event && (type === "number" || type === "date"),
+  );
+  if (numbers.length === 0) return null;
+  const options = [{ value: "", text: "none" }, ...numbers.map(({ name }) => ({ value: name, text: name }))];
+  return (
+    <details class="expert">
+      <summary>Late entry and weights, for experts</summary>
+      <div class="fields">
+        {COLUMNS.map(({ name, label, hint }) => (
+          <Select
+            key={name}
+            label={label}
+            value={choices[name]}
+            options={options}
+            hint={hint}
+            onChange={(value) => actions.choose({ [name]: value })}
+          />
+        ))}
+      </div>
+    </details>
+  );
+}
