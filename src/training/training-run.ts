@@ -137,7 +137,7 @@ async function forward(run: TrainingRun, rows: Int32Array, keep: Activations | n
 export async function refreshCurves(run: TrainingRun): Promise<void> {
   const { lagrangian, loss, activations } = run;
   const { K } = run.input.network;
-  const all = Int32Array.from({ length: run.input.training.binned.bin.length }, (_, row) => row);
+  const all = new Int32Array(run.input.training.binned.bin.length).map((_, row) => row);
   const isNextPass = run.isWhole && run.part === all.length;
   const filling = lagrangian?.refill();
   for (const rows of listParts(all, run.part)) {

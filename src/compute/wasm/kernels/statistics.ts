@@ -76,43 +76,71 @@ export function replaceCurves(job: usize, thread: i32): void {
   }
 }
 
-/** One row's scan from its last bin. */
-function backThroughRow(hazard: usize, survival: usize, dSurvival: usize, T: usize, dLogits: usize, scale: f64): void {
-  let sum: f64 = 0;
-  for (let l = T; l > 0; ) {
-    l--;
-    sum += load<f64>(survival + (l << 3)) * load<f64>(dSurvival + (l << 3));
-    const at = dLogits + (l << 2);
-    store<f32>(at, <f32>(<f64>load<f32>(at) - scale * load<f64>(hazard + (l << 3)) * sum));
+/** The same bin of two rows. */
+@inline
+function loadTwo(first: usize, second: usize): v128 {
+  return v128.load64_lane(second, v128.load64_zero(first), 1);
+}
+
+/**
+ * The scans of two rows of one combination from their last bin: each row's sum waits for itself, so two go together. A
+ * row without a second is its own, and is stored once more with the same numbers.
+ */
+function backThroughTwo(job: usize, k0: usize, k1: usize, dSurvival: usize, scale: v128): void {
+  const T = word(job, ROW_T);
+  const at0 = (k0 * T) << 3;
+  const at1 = (k1 * T) << 3;
+  const hazard0 = word(job, ROW_HAZARD) + at0;
+  const hazard1 = word(job, ROW_HAZARD) + at1;
+  const survival0 = word(job, ROW_SURVIVAL) + at0;
+  const survival1 = word(job, ROW_SURVIVAL) + at1;
+  const dLogits0 = word(job, ROW_D_LOGITS) + (at0 >> 1);
+  const dLogits1 = word(job, ROW_D_LOGITS) + (at1 >> 1);
+  let sum = f64x2.splat(0);
+  for (let l = T << 2; l > 0; ) {
+    l -= 4;
+    const l8 = l << 1;
+    const survival = loadTwo(survival0 + l8, survival1 + l8);
+    sum = f64x2.add(sum, f64x2.mul(survival, v128.load64_splat(dSurvival + l8)));
+    const added = f64x2.mul(f64x2.mul(scale, loadTwo(hazard0 + l8, hazard1 + l8)), sum);
+    const before = f64x2.promote_low_f32x4(v128.load32_lane(dLogits1 + l, v128.load32_zero(dLogits0 + l), 1));
+    const after = f32x4.demote_f64x2_zero(f64x2.sub(before, added));
+    v128.store32_lane(dLogits0 + l, after, 0);
+    v128.store32_lane(dLogits1 + l, after, 1);
   }
+}
+
+/** dRow = Σ share · slopes over the groups of a combination; returns whether it has any. */
+function fillSlopes(job: usize, combination: usize, dRow: usize): bool {
+  const T = word(job, ROW_T);
+  const first = int(word(job, ROW_FIRST_MEMBER), combination);
+  const end = int(word(job, ROW_FIRST_MEMBER), combination + 1);
+  fillZero(dRow, T << 3);
+  for (let m = first; m < end; m++) {
+    const g = int(word(job, ROW_MEMBERS), m);
+    addShare(load<f64>(word(job, ROW_GROUP_SHARE) + (g << 3)), word(job, ROW_SUMS) + ((g * T) << 3), dRow, T << 3);
+  }
+  return end > first;
 }
 
 /** Adds ROW_SHARE · dL/dz of the rows to dLogits, given slopes of the groups' means in ROW_SUMS. */
 export function backThroughCurves(job: usize): void {
   const N = word(job, ROW_N);
-  const T = word(job, ROW_T);
   const rows = word(job, ROW_ROWS);
+  const order = word(job, ROW_ORDER);
+  const combinationOf = word(job, ROW_COMBINATION);
   const dRow = word(job, JOB_SCRATCH);
-  const scale = load<f64>(job + (ROW_SHARE << 2));
+  const scale = f64x2.splat(load<f64>(job + (ROW_SHARE << 2)));
   let combination: usize = usize.MAX_VALUE;
   let isInGroup = false;
   for (let p: usize = 0; p < N; p++) {
-    const k = int(word(job, ROW_ORDER), p);
-    const own = int(word(job, ROW_COMBINATION), int(rows, k));
-    if (own !== combination) {
-      combination = own;
-      fillZero(dRow, T << 3);
-      const first = int(word(job, ROW_FIRST_MEMBER), own);
-      const end = int(word(job, ROW_FIRST_MEMBER), own + 1);
-      isInGroup = end > first;
-      for (let m = first; m < end; m++) {
-        const g = int(word(job, ROW_MEMBERS), m);
-        addShare(load<f64>(word(job, ROW_GROUP_SHARE) + (g << 3)), word(job, ROW_SUMS) + ((g * T) << 3), dRow, T << 3);
-      }
-    }
+    const k0 = int(order, p);
+    const own = int(combinationOf, int(rows, k0));
+    if (own !== combination) isInGroup = fillSlopes(job, own, dRow);
+    combination = own;
     if (!isInGroup) continue;
-    const at = (k * T) << 3;
-    const dLogits = word(job, ROW_D_LOGITS) + (at >> 1);
-    backThroughRow(word(job, ROW_HAZARD) + at, word(job, ROW_SURVIVAL) + at, dRow, T, dLogits, scale);
+    let k1 = k0;
+    if (p + 1 < N && int(combinationOf, int(rows, int(order, p + 1))) === own) k1 = int(order, ++p);
+    backThroughTwo(job, k0, k1, dRow, scale);
   }
 }
