@@ -139,11 +139,10 @@ function differenceOf({ difference }: CauseScore, { by, digits }: Title): string
 function scoreTables({ rows }: CausePart, titles: readonly Title[]): string[] {
   return [
     formatMarkdown(
-      ["", ...titles.map(({ title }) => title), "seconds"],
-      rows.map(({ system, scores, seconds }) => [
+      ["", ...titles.map(({ title }) => title)],
+      rows.map(({ system, scores }) => [
         NAMES[system],
         ...scores.map((score, k) => cellOf(score, titles[k])),
-        seconds.toFixed(0),
       ]),
     ),
     "graduate less the other, paired by seed:",
@@ -209,5 +208,4 @@ const NOTES =
   "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; *with " +
   "group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of comprisk " +
   "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no late " +
-  "entry, so part B has none of them. Seconds are of one thread on a machine that did other work too, and say only the " +
-  "order of size.";
+  "entry, so part B has none of them.";

@@ -40,8 +40,6 @@ export interface CauseScore extends Estimate {
 export interface CauseRow {
   readonly system: CauseSystem;
   readonly scores: readonly CauseScore[];
-  /** Seconds of a fit and its predictions. */
-  readonly seconds: number;
 }
 
 export interface CausePart {
@@ -155,7 +153,6 @@ function summarisePart<Line extends CauseLine>(
   if (seeds.length === 0) return { made: lines.length, seeds, scores: names, rows: [] };
   const rows = systems.map((system) => ({
     system,
-    seconds: mean(linesOf(system).map(({ seconds }) => seconds)),
     scores: scores.map(({ read }) => {
       const values = linesOf(system).map(read);
       const ours = linesOf("graduate").map(read);
