@@ -4,6 +4,7 @@
  */
 import type { Command } from "commander";
 import { addBandsTarget } from "./bands.ts";
+import { addCausesTarget } from "./causes.ts";
 import { addClaimsTarget } from "./claims.ts";
 import { addCustomersTarget } from "./customers.ts";
 import { addExamplesTarget } from "./examples.ts";
@@ -28,6 +29,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addTargetsTarget,
   addCustomersTarget,
   addBandsTarget,
+  addCausesTarget,
   addPicturesTarget,
 ];
 

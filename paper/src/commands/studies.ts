@@ -7,6 +7,8 @@
 import type { Command } from "commander";
 import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
+import { causesPage } from "../causes/page.ts";
+import { type CauseLine, readCausesPlan } from "../causes/plan.ts";
 import { bandsPage } from "../pages/bands.page.ts";
 import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
@@ -82,6 +84,7 @@ export const STUDY_PAGES = {
   bands: (path: string) => bandsPage(summariseBands(readBandsPlan(), readLines<BandLine>(path))),
   customers: (path: string) =>
     customersPage(summariseCustomers(readCustomersPlan(), readLines<CustomerLine>(path))),
+  causes: (path: string) => causesPage(readCausesPlan(), readLines<CauseLine>(path)),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 

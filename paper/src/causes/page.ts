@@ -1,0 +1,211 @@
+/**
+ * The page on competing causes: where graduate is best, on par and worse beside its peers, then the numbers part by
+ * part. Every sentence that compares is made from the lines: "lower" and "higher" are paired differences at the 5 %
+ * level, everything else is "not separated".
+ */
+import { formatMarkdown, formatSigned, listOf } from "../pages/markdown.ts";
+import { formatChance } from "../pages/tables.ts";
+import { CAUSES } from "./law.ts";
+import type { CauseLine, CauseSystem, CausesPlan } from "./plan.ts";
+import {
+  type CausePart,
+  type CauseRow,
+  type CauseScore,
+  type CausesSummary,
+  judge,
+  type LawPart,
+  summariseCauses,
+  type TablePart,
+  type Verdict,
+} from "./summary.ts";
+
+const NAMES: Readonly<Record<CauseSystem, string>> = {
+  graduate: "graduate",
+  "without groups": "graduate without groups",
+  start: "additive start",
+  cox: "cause-specific Cox",
+  "cox with group terms": "Cox with group terms",
+  "fine-gray": "Fine-Gray",
+  survivalboost: "SurvivalBoost",
+  forest: "comprisk's forest",
+};
+
+/** Title, unit and digits of a score. */
+interface Title {
+  readonly title: string;
+  readonly by: number;
+  readonly digits: number;
+}
+
+const LAW_TITLES: readonly Title[] = [
+  { title: "mean error of groups", by: 100, digits: 2 },
+  { title: "largest error of a group", by: 100, digits: 2 },
+  { title: "error of everyone", by: 100, digits: 2 },
+  { title: `ISE × 1000, ${CAUSES[0]}`, by: 1000, digits: 2 },
+  { title: `ISE × 1000, ${CAUSES[1]}`, by: 1000, digits: 2 },
+];
+
+function titlesOf({ table }: TablePart): readonly Title[] {
+  const brier = table.causes.map((cause) => ({ title: `Brier × 100, ${cause}`, by: 100, digits: 2 }));
+  return [...brier, ...table.causes.map((cause) => ({ title: `gap, ${cause}`, by: 100, digits: 2 }))];
+}
+
+export function causesPage(plan: CausesPlan, lines: readonly CauseLine[]): string {
+  const summary = summariseCauses(plan, lines);
+  const { laws, tables } = summary;
+  const parts = [
+    "# Competing causes beside their peers",
+    sayFirst(summary),
+    "Made by `graduate reproduce causes --page docs/results/causes.md` from `paper/causes.jsonl`: " +
+      `${sayMade(summary)} The plan, committed before these runs, is \`paper/plans/causes.json\`; the law of ` +
+      "the simulated patients, written down before any model was run on it, is `paper/src/causes/law.ts`; the peers' " +
+      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of.",
+    ...laws.flatMap((law) => lawSection(law, summary)),
+    ...tableSections(tables),
+    NOTES,
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function sayMade({ planned, made, laws, tables }: CausesSummary): string {
+  const ofTables = { made: 0, planned: 0 };
+  for (const one of tables) {
+    ofTables.made += one.made;
+    ofTables.planned += one.planned;
+  }
+  const each = laws.map((law) => `part ${law.part} ${law.made} of ${law.planned}`);
+  const all = [...each, `public tables ${ofTables.made} of ${ofTables.planned}`];
+  return `${made} of ${planned} planned lines (${all.join(", ")}).`;
+}
+
+/** Where graduate's score is lower than the others', not separated, higher. */
+function sayScore(rows: readonly CauseRow[], k: number): string {
+  const others = rows.filter(({ system }) => system !== "graduate");
+  const of = (verdict: Verdict) =>
+    others.filter(({ scores }) => judge(scores[k].difference) === verdict).map(({ system }) => NAMES[system]);
+  const say = (verb: string, list: readonly string[]) =>
+    list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
+  return [
+    ...say("lower than", of("better")),
+    ...say("not separated from", of("par")),
+    ...say("higher than", of("worse")),
+  ].join("; ");
+}
+
+function sayFirst({ laws, tables }: CausesSummary): string {
+  const ofLaw = laws
+    .filter(({ seeds }) => seeds.length > 1)
+    .map(({ part, rows, seeds }) => {
+      const scores = [
+        `mean true error of groups ${sayScore(rows, 0)}`,
+        ...CAUSES.map((cause, k) => `ISE of ${cause} ${sayScore(rows, 3 + k)}`),
+      ];
+      const where = part === "A" ? "Simulated patients without late entry" : "With late entry";
+      return `${where} (part ${part}, ${seeds.length} cohorts), graduate has: ${scores.join(". Its ")}.`;
+    });
+  return [...ofLaw, ...sayTables(tables.filter(({ seeds }) => seeds.length > 1))].join(" ");
+}
+
+/** Tables and causes counted, for each of the two kinds of score. */
+function sayTables(tables: readonly TablePart[]): string[] {
+  if (tables.length === 0) return [];
+  const systems = tables[0].rows.map(({ system }) => system).filter((system) => system !== "graduate");
+  const count = (system: CauseSystem, scores: readonly number[]) => {
+    const found = { better: 0, par: 0, worse: 0 };
+    for (const { rows } of tables)
+      for (const k of scores)
+        found[judge(rows.find((row) => row.system === system)?.scores[k].difference ?? null)]++;
+    return `${found.better}/${found.par}/${found.worse} ${NAMES[system]}`;
+  };
+  const say = (scores: readonly number[]) => systems.map((system) => count(system, scores)).join(", ");
+  return [
+    `On ${tables.length} public tables of two causes, the cases in which graduate is lower / not separated / higher: ` +
+      `integrated Brier score against ${say([0, 1])}; calibration by group against ${say([2, 3])}.`,
+  ];
+}
+
+function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): string {
+  const spread = error === null ? "" : ` ± ${(by * error).toFixed(digits)}`;
+  return `${(by * mean).toFixed(digits)}${spread} (${rank.toFixed(1)})`;
+}
+
+function differenceOf({ difference }: CauseScore, { by, digits }: Title): string {
+  if (difference === null) return "–";
+  const { mean, error, p } = difference;
+  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}, p ${formatChance(p)}`;
+}
+
+/** Means with ranks, then differences. */
+function scoreTables({ rows }: CausePart, titles: readonly Title[]): string[] {
+  return [
+    formatMarkdown(
+      ["", ...titles.map(({ title }) => title)],
+      rows.map(({ system, scores }) => [
+        NAMES[system],
+        ...scores.map((score, k) => cellOf(score, titles[k])),
+      ]),
+    ),
+    "graduate less the other, paired by seed:",
+    formatMarkdown(
+      ["", ...titles.map(({ title }) => title)],
+      rows
+        .filter(({ system }) => system !== "graduate")
+        .map(({ system, scores }) => [
+          NAMES[system],
+          ...scores.map((score, k) => differenceOf(score, titles[k])),
+        ]),
+    ),
+  ];
+}
+
+function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
+  const { part, seeds, rows, groups } = law;
+  const what =
+    part === "A" ? "simulated patients, everyone from the start" : "simulated patients, some come late";
+  const title = `## Part ${part}: ${what}`;
+  if (seeds.length === 0) return [title, "No seed has all of its lines."];
+  const fresh = plan.truthPeople.toLocaleString("en");
+  return [
+    title,
+    `${plan.people.toLocaleString("en")} people in each of ${seeds.length} cohorts (seeds ${seeds[0]} to ` +
+      `${seeds.at(-1)}), scored on ${fresh} fresh people up to ${plan.times.count * plan.times.step} months. Errors ` +
+      "are in points of F_k, ± a standard error, with the mean rank among the systems in brackets; lower is better.",
+    ...scoreTables(law, LAW_TITLES),
+    "True error of each group and cause, points, a mean over cohorts:",
+    formatMarkdown(
+      ["", ...rows.map(({ system }) => NAMES[system])],
+      groups.map(({ group, cause, errors }) => [
+        `${group === "all" ? "everyone" : group}: ${CAUSES[cause]}`,
+        ...errors.map((error) => (100 * error).toFixed(2)),
+      ]),
+    ),
+  ];
+}
+
+function tableSections(tables: readonly TablePart[]): string[] {
+  const intro =
+    "## Public tables\n\nOn the test rows: the integrated Brier score of each cause, as `riskRegression::Score` defines " +
+    "it, and the mean over groups of the root mean square gap to Aalen-Johansen, in points; ± a standard error over " +
+    "splits, mean rank in brackets. Splits of one table share rows: the standard errors of the differences are those " +
+    "of the corrected resampled t.";
+  return [
+    intro,
+    ...tables.flatMap((part) => {
+      const { table, seeds, rowsOf } = part;
+      const title = `### ${table.name}: ${table.about}`;
+      if (seeds.length === 0 || rowsOf === null) return [title, "No seed has all of its lines."];
+      const about =
+        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ${seeds.length} splits, up to ` +
+        `${table.horizon}; groups: ${table.groups.join("; ")}.`;
+      return [title, about, ...scoreTables(part, titlesOf(part))];
+    }),
+  ];
+}
+
+const NOTES =
+  "*graduate* is the default of `graduate train --causes`, told of the groups: the mean of five runs, or one where a " +
+  "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the " +
+  "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; *with " +
+  "group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of comprisk " +
+  "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no late " +
+  "entry, so part B has none of them.";
