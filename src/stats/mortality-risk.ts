@@ -9,15 +9,15 @@
 import { log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedSingleCause } from "../data/outcomes/outcomes.ts";
+import { type BinnedSingleCauseInput, toBinnedSingleCause } from "../data/plain-input.ts";
 import { tallyBins } from "./kaplan-meier.ts";
 
 /** A network in single precision cannot tell survival probabilities below this from 0. */
 export const LEAST_SURVIVAL = 1e-12;
 
 /** The share of rows at risk in each bin, of the most that are at risk in any: without late entry, 1 in the first. */
-export function atRiskShare(outcomes: BinnedSingleCause): Float64Array {
-  const { atRisk } = tallyBins(outcomes);
+export function atRiskShare(outcomes: BinnedSingleCauseInput): Float64Array {
+  const { atRisk } = tallyBins(toBinnedSingleCause(outcomes, "the number at risk"));
   const most = atRisk.reduce((largest, rows) => Math.max(largest, rows), 0);
   return atRisk.slice(1).map((rows) => rows / most);
 }

@@ -136,7 +136,11 @@ test("no source types a list again", () => {
     const typed = files.filter((file) => list.test(readFileSync(new URL(file, src), "utf8")));
     // Networks are listed in the room that makes them; the paper's four metrics and those by cause are choices of
     // their own.
-    const own = ["models/networks/network.ts", "stats/scores/metrics.ts", "verbs/causes/cause-requirements.ts"];
+    const own = [
+      "models/networks/network.ts",
+      "stats/scores/metrics.ts",
+      "verbs/causes/cause-requirements.ts",
+    ];
     expect(typed.filter((file) => !own.includes(file) && !file.startsWith("experiments/"))).toEqual([]);
   }
 });

@@ -67,7 +67,9 @@ for (const cause of ["relapse", "death"]) {
     patients.map(({ death }) => {
       const rate = RELAPSE + death;
       const share = (cause === "relapse" ? RELAPSE : death) / rate;
-      return Array.from({ length: BINS }, (_, t) => (share * (1 - Math.exp(-rate * (t + 1)))).toFixed(4)).join(",");
+      return Array.from({ length: BINS }, (_, t) =>
+        (share * (1 - Math.exp(-rate * (t + 1)))).toFixed(4),
+      ).join(",");
     }),
   );
 }

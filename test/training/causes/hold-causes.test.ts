@@ -204,11 +204,15 @@ test("losses that are not defined for several causes are refused by name", async
   await expect(fitModel(table, { ...request, method: "xcal" }, backend)).rejects.toThrow(
     /xcal loss is not defined/,
   );
-  await expect(fitModel(table, { ...request, preset: "paper" }, backend)).rejects.toThrow(/l2 is of one kind/);
+  await expect(fitModel(table, { ...request, preset: "paper" }, backend)).rejects.toThrow(
+    /l2 is of one kind/,
+  );
   const tail = {
     ...request,
     options: { ...request.options, objective: { kind: "likelihood", tail: true } as const },
   };
   await expect(fitModel(table, tail, backend)).rejects.toThrow(/tail term is not defined/);
-  await expect(fitModel(table, { ...request, method: "cox" }, backend)).rejects.toThrow(/does not take several causes/);
+  await expect(fitModel(table, { ...request, method: "cox" }, backend)).rejects.toThrow(
+    /does not take several causes/,
+  );
 });
