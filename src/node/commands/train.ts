@@ -195,11 +195,8 @@ async function finishTrain(
   const settings = auditSettings(asked);
   const own = studyOf(model, study, study.split);
   const { test: rows } = study.split;
-  const isPlain = [study.outcomes.entry, study.outcomes.weight, study.causes ?? undefined].every(
-    (one) => one === undefined,
-  );
   let test =
-    rows.length === 0 || !isPlain
+    rows.length === 0 || study.causes !== null
       ? null
       : await auditModel(own, rows, backend, { ...settings, replicates: 0 });
   const options = {
