@@ -8,7 +8,6 @@
 import { absent, isAbsent } from "../core/measured.ts";
 import { InputError } from "../core/errors.ts";
 import { countPeopleWithEvents, haveSeveralRows } from "../data/outcomes/people.ts";
-import type { BinnedSingleCause } from "../data/outcomes/outcomes.ts";
 import { toBinnedSingleCause, toCurves, toInt32 } from "../data/plain-input.ts";
 import { equalEventBlocks } from "../objectives/time-blocks.ts";
 import { judgeAgreement } from "../stats/calibration/agreement.ts";
@@ -86,7 +85,7 @@ function addEventNoise(scores: Scores, noise: EventNoise | null): Scores {
 }
 
 /** Certificates bound means of curves against true survival, counting people from the start. */
-export function refuseCertificate({ firstBin }: Pick<BinnedSingleCause, "firstBin">): InputError {
+export function refuseCertificate({ firstBin }: { readonly firstBin?: unknown }): InputError {
   return new InputError(
     firstBin === undefined
       ? "no certificate can be given with weights: it counts people, and a weight of 2 is not two people seen"

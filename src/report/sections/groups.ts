@@ -96,7 +96,8 @@ of many, can be chance. A small group has a wide grey bar: there, much could be 
   }<th scope="col">Observed ÷ predicted events\
 <small>right of 1: more events than predicted</small></th></tr></thead>
 <tbody>${[0, ...order].map(renderRow)}
-<tr class="axis" aria-hidden="true"><td></td><td></td>${isLate ? null : html`<td>${eceAxis}</td>`}<td>${ratioAxis}</td></tr>
+<tr class="axis" aria-hidden="true"><td></td><td></td>${isLate ? null : html`<td>${eceAxis}</td>`}\
+<td>${ratioAxis}</td></tr>
 </tbody></table></div></section>`;
 }
 
@@ -157,7 +158,9 @@ function renderLateGroups(data: ReportData): Html {
 </article>`;
   });
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
-<p class="lead">People came under observation late, so no curves, calibration errors and bounds are here: ${ENTERED_LATE}. What holds is counted while people are at risk: events observed against events predicted, and the logrank test of the two.</p>
+<p class="lead">People came under observation late, so no curves, calibration errors and bounds are here: \
+${ENTERED_LATE}. What holds is counted while people are at risk: events observed against events predicted, and the \
+logrank test of the two.</p>
 <div class="panels">${panels}</div></section>`;
 }
 

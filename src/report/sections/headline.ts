@@ -2,6 +2,7 @@
 
 import { countOf } from "../../core/text.ts";
 import { FAMILY_LEVEL, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
+import { STAYS_AS_IT_IS } from "../../training/model.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
@@ -21,11 +22,6 @@ import {
   verdictSentence,
 } from "../words/report-words.ts";
 import { formatNumber, formatRange } from "../words/text-table.ts";
-
-/** What a curve of a model means that learnt from rows whose features change. */
-const STAYS_SENTENCE =
-  "The model learnt from rows whose features change with time: a predicted curve is what follows if these features " +
-  "stay as they are.";
 
 /** Worst first. */
 export const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
@@ -70,7 +66,7 @@ ${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
 ${off.length === 0 ? null : html`<p>${describeOff(off, data)}</p>`}
 ${sayBounds(data)}
 ${countSentence(data)}
-${data.staysAsItIs === true ? html`<p>${STAYS_SENTENCE}</p>` : null}
+${data.staysAsItIs === true ? html`<p>${sentenceOf(STAYS_AS_IT_IS)}</p>` : null}
 </div>
 ${renderTiles(data)}
 </section>`;
@@ -130,6 +126,10 @@ function sayNoneJudged(count: number): string {
   return count === 2
     ? "Neither group has enough events to judge."
     : `None of the ${count} groups has enough events to judge.`;
+}
+
+function sentenceOf(clause: string): string {
+  return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
 }
 
 function lowerFirst(text: string): string {

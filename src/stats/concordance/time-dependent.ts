@@ -3,8 +3,9 @@
  * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are
  * ratios of those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of
  * it. With late entry j is compared with i only if j came under observation by then: firstBin_j ≤ t_i. Weights that
- * the outcomes hold multiply to the weight of a pair. Per bin only the events' values are sorted (they are few); every other row finds its place among them in about
- * one step (event-values.ts), block by block so that the curves are read from memory once: O(Σ_t |at risk|).
+ * the outcomes hold multiply to the weight of a pair. Per bin only the events' values are sorted (they are few); every
+ * other row finds its place among them in about one step (event-values.ts), block by block so that the curves are read
+ * from memory once: O(Σ_t |at risk|).
  */
 
 import { InputError } from "../../core/errors.ts";

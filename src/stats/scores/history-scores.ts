@@ -46,7 +46,10 @@ function reasonAgainst(name: MetricName, { firstBin, weight }: BinnedSingleCause
 export function areHistories({
   firstBin,
   weight,
-}: Pick<BinnedSingleCauseInput, "firstBin" | "weight">): boolean {
+}: {
+  readonly firstBin?: unknown;
+  readonly weight?: unknown;
+}): boolean {
   return firstBin !== undefined || weight !== undefined;
 }
 
