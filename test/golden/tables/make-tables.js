@@ -39,3 +39,25 @@ write(
     return [sex, stage, Math.min(BINS, Math.max(1, Math.ceil(time))), event, ...curve].join(",");
   }),
 );
+
+// People of the same kind who came under observation late, with weights: those whose event came first are not seen.
+const late = [];
+while (late.length < 160) {
+  const age = 40 + Math.floor(40 * draw());
+  const sex = draw() < 0.5 ? "F" : "M";
+  const hazard = 0.2 * Math.exp((age - 60) / 25);
+  const own = -Math.log(draw()) / hazard;
+  const entry = 3 * draw();
+  const censored = entry + 2 + 6 * draw();
+  const weight = 0.5 + draw();
+  if (own <= entry + 0.05) continue;
+  const time = Math.min(own, censored, BINS - 0.01);
+  late.push({ entry, time, event: own <= Math.min(censored, BINS - 0.01) ? 1 : 0, age, sex, weight });
+}
+write(
+  "late.csv",
+  "entry,time,event,age,sex,weight",
+  late.map(({ entry, time, event, age, sex, weight }) =>
+    [entry.toFixed(2), time.toFixed(2), event, age, sex, weight.toFixed(3)].join(","),
+  ),
+);
