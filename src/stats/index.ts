@@ -82,7 +82,8 @@ export {
   MINIMUM_EVENTS,
   MINIMUM_SUPPORT,
 } from "./kaplan-meier.ts";
-export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
+export { logrankIndividual } from "./individual-logrank.ts";
+export { logrank, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
 export { atRiskShare, mortalityRisk } from "./mortality-risk.ts";
 export {
   type BootstrapOptions,

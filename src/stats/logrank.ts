@@ -2,9 +2,9 @@
  * Logrank tests. Between G groups, as in R's `survdiff`: O − E with the hypergeometric covariance, each event time
  * weighted by S(t−)^rho (rho 1 = Peto-Peto). One sample against predicted curves, in two forms: against the mean curve,
  * E = Σ −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve, E = ΣΣ_{s≤t_i}
- * h_s(x_i) with variance ΣΣ h(1−h), which is the valid one when censoring depends on x. A test that cannot be computed
- * is absent, with a reason. Where people have several rows, V = Σ_p (Σ_{i of p} (δ_i − E_i))² in place of the latter.
- * Late entry and weights of the outcomes themselves are taken between groups only (interval-logrank.ts).
+ * h_s(x_i), which is the valid one when censoring depends on x (individual-logrank.ts). A test that cannot be computed
+ * is absent, with a reason. Late entry and weights of the outcomes themselves are taken between groups
+ * (interval-logrank.ts) and against each row's own curve, not against the mean curve.
  */
 
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
@@ -12,9 +12,7 @@ import { exp, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { solveQuadratic } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
-import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
-import { groupByPerson, type People } from "../data/outcomes/people.ts";
+import type { RowWeights } from "../data/outcomes/outcomes.ts";
 import { checkLength, checkWeights, groupRowsByTime } from "../data/outcomes/rows-by-time.ts";
 import {
   type BinnedRightCensoredInput,
@@ -25,7 +23,6 @@ import {
 } from "../data/plain-input.ts";
 import { matchOutcomes } from "./calibration/calibration.ts";
 import { compareIntervals, type GroupSums } from "./interval-logrank.ts";
-import type { Scores } from "./scores/scores.ts";
 
 export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
@@ -201,98 +198,4 @@ export function logrankMeanCurve(
     if (leaving[t] > 0) expected -= leaving[t] * log(Math.max(mean[t] / total, MEAN_SURVIVAL_FLOOR));
   }
   return logrankOneSample(observed, expected);
-}
-
-/** Tests against each row's own hazards over the bins it was at risk. */
-export function logrankIndividual(
-  predicted: CurvesInput,
-  input: BinnedRightCensoredInput,
-  rows?: ArrayLike<number>,
-  weights?: RowWeights,
-): Measured<OneSampleLogrank> {
-  const { curves, binned: outcomes } = matchOutcomes(predicted, input, "the logrank test", weights);
-  const { N, T, survival } = curves;
-  const totals = { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) };
-  let observed = 0;
-  let expected = 0;
-  let variance = 0;
-  const count = rows === undefined ? N : rows.length;
-  for (let i = 0; i < count; i++) {
-    const row = rows === undefined ? i : rows[i];
-    const weight = weights === undefined ? 1 : weights[row];
-    if (weight === 0) continue;
-    if (outcomes.event[row] === 1) observed += weight;
-    const last = outcomes.bin[row];
-    totalHazards(survival, row * T, last, totals);
-    expected += weight * totals.expected[last];
-    variance += weight * totals.variance[last];
-  }
-  return oneSample(observed, expected, variance);
-}
-
-/** One row's own predicted hazards h_s = 1 − S(s)/S(s−1), summed from the start. */
-interface HazardTotals {
-  /** E(t) = Σ_{s≤t} h_s, the events a row observed through bin t was expected to have; E(0) = 0. */
-  readonly expected: Float64Array; // [T+1]
-  /** V(t) = Σ_{s≤t} h_s(1 − h_s), their variance. */
-  readonly variance: Float64Array; // [T+1]
-}
-
-/**
- * Fills `totals` for the curve that starts at survival[start]; bins beyond `through` are left untouched. The bootstrap
- * and the noise floor need the totals per row, where the test itself gives no result for a row without variance. A bin
- * that starts at S(s−1) = 0 adds nothing: by the curve nobody is left there, so there is no hazard.
- */
-export function totalHazards(
-  survival: Float64Array | Float32Array,
-  start: number,
-  through: number,
-  totals: HazardTotals,
-): void {
-  const { expected, variance } = totals;
-  let before = 1;
-  let E = 0;
-  let V = 0;
-  expected[0] = 0;
-  variance[0] = 0;
-  for (let t = 1; t <= through; t++) {
-    if (before > 0) {
-      const now = survival[start + t - 1];
-      const hazard = 1 - now / before;
-      E += hazard;
-      V += hazard * (1 - hazard);
-      before = now;
-    }
-    expected[t] = E;
-    variance[t] = V;
-  }
-}
-
-/**
- * The individual logrank by person, the sandwich of a sum over independent people: rows of one person may depend on
- * each other in any way. V is floored at the rows' own Σ h(1−h): with few people the sandwich is noisy, and a test by
- * person should not detect more than one by row. An absent result stays absent.
- */
-export function logrankByPerson(
-  byRow: Scores["logrankIndividual"],
-  { T, survival }: Curves,
-  { bin, event }: BinnedRightCensored,
-  people: People,
-  rows: Int32Array,
-): Scores["logrankIndividual"] {
-  const { observed, expected } = byRow;
-  if (byRow.variance === null || observed === null || expected === null) return byRow;
-  const totals = { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) };
-  let sandwich = 0;
-  for (const own of groupByPerson(people, rows)) {
-    let rest = 0;
-    for (const row of own) {
-      totalHazards(survival, row * T, bin[row], totals);
-      rest += event[row] - totals.expected[bin[row]];
-    }
-    sandwich += square(rest);
-  }
-  const variance = Math.max(byRow.variance, sandwich);
-  const chi2 = square(observed - expected) / variance;
-  return { observed, expected, variance, chi2, p: exp(logChiSquareUpperTail(chi2, 1)) };
 }

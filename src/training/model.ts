@@ -76,6 +76,16 @@ export type Predictor =
 /** What bands are made from: the factor of a held layer's information, or what Cox's curves need beside it. */
 export type CurveUncertainty = LayerUncertainty | CoxUncertainty;
 
+/** What a prediction of a model means that learnt from start-stop rows, whose features change with time. */
+export const STAYS_AS_IT_IS =
+  "the model learnt from rows whose features change with time: a prediction is what follows if these features stay " +
+  "as they are";
+
+/** Whether a model learnt from start-stop rows. */
+export function isStartStop({ columns }: Pick<Model, "columns">): boolean {
+  return columns.start !== undefined;
+}
+
 /** A complete trained model. */
 export interface Model {
   readonly method: Method;

@@ -3,7 +3,11 @@
  * groups and for any other groups of the study. Everyone is the audit's first line, so the group of all is not scored
  * again.
  */
-import { type BinnedRightCensored, requireRightCensored } from "../data/outcomes/outcomes.ts";
+import {
+  type BinnedSingleCause,
+  requireRightCensored,
+  requireSingleCause,
+} from "../data/outcomes/outcomes.ts";
 import type { Backend } from "../compute/backend.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import { ALL_GROUP } from "../data/groups/groups.ts";
@@ -25,7 +29,7 @@ export interface PredictedRows extends StudyRows {
 
 /** Predicted rows with every score. */
 export interface AuditedRows extends PredictedRows {
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedSingleCause;
   readonly audit: AuditTable;
 }
 
@@ -48,7 +52,7 @@ export async function predictRows(
 
 /** Scores rows that are already predicted. */
 export async function auditRows(predicted: PredictedRows, options: AuditOptions = {}): Promise<AuditedRows> {
-  const binned = requireRightCensored(predicted.binned, "an audit");
+  const binned = requireSingleCause(predicted.binned, "an audit");
   return { ...predicted, binned, audit: await audit(toAuditInput(predicted), options) };
 }
 
@@ -69,7 +73,7 @@ function listNamed({ groups }: Study): readonly StudyGroup[] {
 function toAuditInput({ curves, binned, groups, people }: PredictedRows): AuditInput {
   return {
     curves,
-    outcomes: requireRightCensored(binned, "an audit"),
+    outcomes: requireSingleCause(binned, "an audit"),
     groups,
     ...(people === undefined ? {} : { people }),
   };

@@ -2,20 +2,20 @@
  * The audit of predicted curves: every score for everyone and for every group. Each calibration error stands beside the
  * error a perfect model would show on the same rows, with whether the group disagrees with what was observed and how
  * far off it could be; bootstrap intervals and certificates come on request. Any program's curves will do: the audit
- * uses only the survival matrix and the observed outcomes.
+ * uses only the survival matrix and the observed outcomes. Late entry and weights go to audit-histories.ts.
  */
-import { isAbsent, type Measured } from "../core/measured.ts";
 import type { PhaseProgress } from "../core/progress.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import {
-  type BinnedRightCensoredInput,
+  type BinnedSingleCauseInput,
   type CurvesInput,
-  toBinnedRightCensored,
+  toBinnedSingleCause,
   toCurves,
   toInt32,
 } from "../data/plain-input.ts";
-import { type Agreement, type GroupAgreement, judgeAgreement } from "../stats/calibration/agreement.ts";
-import { type GroupNoiseFloor, simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
+import { type Agreement, judgeAgreement } from "../stats/calibration/agreement.ts";
+import { simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
 import {
   boundGroups,
   type Certificates,
@@ -23,10 +23,24 @@ import {
   certify,
   type GroupBounds,
 } from "../stats/certificates/certificates.ts";
-import { logrankByPerson } from "../stats/logrank.ts";
-import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "../stats/scores/bootstrap.ts";
+import { logrankByPerson } from "../stats/individual-logrank.ts";
+import type { BootstrapOptions, GroupBootstrap } from "../stats/scores/bootstrap.ts";
 import { type PreparedScores, prepareScores } from "../stats/scores/prepared-scores.ts";
+import { areHistories } from "../stats/scores/history-scores.ts";
 import { type Scores, scoreCurves } from "../stats/scores/scores.ts";
+import { auditHistories } from "./audit-histories.ts";
+import {
+  addAgreement,
+  addIntervals,
+  addNoiseFloor,
+  BOUND_ALPHA,
+  bootstrapHere,
+  DEFAULT_DRAWS,
+  DEFAULT_SEED,
+  EVERYONE,
+} from "./audit-parts.ts";
+
+export { BOUND_ALPHA, bootstrapHere, DEFAULT_DRAWS } from "./audit-parts.ts";
 
 /** A group to score by itself. */
 export interface AuditGroup {
@@ -39,8 +53,8 @@ export interface AuditGroup {
 export interface AuditInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
-  /** The bin in which each person had the event or was censored. */
-  readonly outcomes: BinnedRightCensoredInput;
+  /** The bin in which each person had the event or was censored; first bins at risk and weights where there are any. */
+  readonly outcomes: BinnedSingleCauseInput;
   /** Groups besides everyone: a name, and the members' rows, 0-based. */
   readonly groups?: readonly { readonly name: string; readonly rows: ArrayLike<number> }[];
   /** Whose rows are whose, where people have several: noise floor, intervals and certificates then count people. */
@@ -104,19 +118,15 @@ export interface AuditTable {
   readonly certificates?: Certificates;
 }
 
-const EVERYONE = "all";
-/** The probability that any of the bounds fails. */
-export const BOUND_ALPHA = 0.05;
-const DEFAULT_SEED = 1;
-/** Draws of the noise floor unless others are asked for. */
-export const DEFAULT_DRAWS = 200;
 /** Bootstrap replicates of an audit that becomes a report. */
 export const REPORT_REPLICATES = 200;
 
 /** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
   const curves = toCurves(input.curves);
-  const outcomes = toBinnedRightCensored(input.outcomes, "an audit");
+  const given = toBinnedSingleCause(input.outcomes, "an audit");
+  if (areHistories(given)) return auditHistories(input, options);
+  const outcomes = given as BinnedRightCensored;
   const groups = (input.groups ?? []).map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
   const by = input.people === undefined ? {} : { people: input.people };
   const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level, onProgress } = options;
@@ -170,63 +180,5 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     ...(options.certify === undefined
       ? {}
       : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify, ...by }) }),
-  };
-}
-
-function addAgreement(
-  scores: Scores,
-  { agreement, logrankAdjustedP, reason }: GroupAgreement,
-  unbounded: string | undefined,
-  bound: Measured,
-): AuditedScores {
-  const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
-  const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
-  const { absent, ...plain } = scores;
-  return {
-    ...plain,
-    logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
-    agreement,
-    bound: why !== null || isAbsent(bound) ? null : bound,
-    absent: {
-      ...absent,
-      ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
-      ...(why === null ? {} : { bound: why }),
-    },
-  };
-}
-
-/** One replicate after the other in this thread. */
-export async function bootstrapHere(groups: readonly PreparedScores[], options: BootstrapOptions) {
-  const steps = bootstrapScores(groups, options);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
-}
-
-function addNoiseFloor(scores: Scores, { floor, adjustedP, paper }: GroupNoiseFloor): Scores {
-  const among = (adjusted: Measured) => (isAbsent(adjusted) ? null : adjusted);
-  const { noise } = paper;
-  const carried = isAbsent(noise)
-    ? {}
-    : {
-        noiseFloor: {
-          ece: noise.floor,
-          eceCritical: noise.critical,
-          p: noise.p,
-          adjustedP: among(paper.adjustedP),
-        },
-      };
-  const scored = { ...scores, paper: { ...scores.paper, ...carried } };
-  if (isAbsent(floor)) return { ...scored, absent: { ...scores.absent, noiseFloor: floor.absent } };
-  const { ece, eceCritical, p } = floor;
-  return { ...scored, noiseFloor: { ece, eceCritical, p, adjustedP: among(adjustedP) } };
-}
-
-function addIntervals(scores: Scores, result: GroupBootstrap): Scores {
-  const reasons = Object.entries(result.absent).map(([path, reason]) => [`intervals.${path}`, reason]);
-  return {
-    ...scores,
-    intervals: result.intervals,
-    absent: { ...scores.absent, ...Object.fromEntries(reasons) },
   };
 }

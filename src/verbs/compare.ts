@@ -17,9 +17,11 @@ import {
   type CompareTask,
   type MethodMeans,
   type MethodResult,
+  NO_REPAIR,
   type NamedSplit,
   runMethod,
 } from "./comparison/method-run.ts";
+import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import { followRuns, type RunEvent, type Runner, runInTurn } from "./runs.ts";
 import type { TrainingRequest } from "./train-request.ts";
 
@@ -90,6 +92,7 @@ export async function* compare(
   { backend = createReferenceBackend(), runner, signal, ...means }: CompareOptions = {},
 ): AsyncGenerator<CompareEvent, Comparison> {
   refuseIncomparable(methods, splits);
+  if (methods.some(({ boosted }) => boosted)) requireRightCensored(study.outcomes, "a repair", NO_REPAIR);
   const { people } = study;
   const source = { study, request, splits };
   const run =

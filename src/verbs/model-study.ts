@@ -15,7 +15,7 @@ import { widenTable } from "../data/groups/groups.ts";
 import { inspectHistory, modelOutcomes, readHistory } from "../data/outcomes/read-history.ts";
 import { joinRows, type Split } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
-import { logrankIndividual } from "../stats/logrank.ts";
+import { logrankIndividual } from "../stats/individual-logrank.ts";
 import { createMembers } from "../study/members.ts";
 import { redrawSplit, unpackSplit } from "../study/split.ts";
 import { pickStudyRows, type Study, type StudyGroup, type Subject } from "../study/study.ts";

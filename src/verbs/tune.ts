@@ -14,6 +14,7 @@ import type { Model, Provenance } from "../training/model.ts";
 import type { AuditTable } from "./audit.ts";
 import { auditModel } from "./audit-model.ts";
 import { studyOf } from "./model-study.ts";
+import { ENTERED_LATE } from "../stats/scores/history-scores.ts";
 import { followRuns, type RunEvent, type Runner, runInTurn, shareOfTraining } from "./runs.ts";
 import { train } from "./train.ts";
 import type { TrainingRequest } from "./train-request.ts";
@@ -96,6 +97,12 @@ export async function* tune(
   { settings, seeds = [request.seed ?? 1], select }: TuneChoices,
   { backend = createReferenceBackend(), runner, signal }: TuneOptions = {},
 ): AsyncGenerator<TuneEvent, TuneOutcome> {
+  if (select === "total" && study.outcomes.entry !== undefined) {
+    throw new InputError(`settings cannot be chosen by the total score under late entry: ${ENTERED_LATE}`, {
+      code: "option.conflict",
+      hint: "choose by --select calibrated (events against the expected ones), worst or concordance",
+    });
+  }
   const source: TuneSource = { study: hideTestRows(study), request };
   const run = runner ?? runInTurn((task) => runSetting(source, task, backend), present({ signal }));
   const rows = countSets(study.split);

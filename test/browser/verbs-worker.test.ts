@@ -6,6 +6,7 @@ import type { Browser } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type * as Graduate from "../../src/index.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { findChromium, launchChromium } from "./chromium.ts";
 import { type StaticServer, startServer } from "./static-server.ts";
 
@@ -47,7 +48,7 @@ async function useVerbs(graduate: typeof Graduate, bytes: Uint8Array<ArrayBuffer
   const half = rows.length >> 1;
   const places = Int32Array.from(rows.keys());
   const boosted = graduate.boost(
-    { curves, outcomes: binned, groups: members },
+    { curves, outcomes: binned as BinnedRightCensored, groups: members },
     { fit: places.slice(0, half), held: places.slice(half) },
   );
   const settings = [

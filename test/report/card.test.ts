@@ -1,4 +1,5 @@
 // The card of one person: what is gathered, its words, and the page it becomes, hostile names included.
+import { requireRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
@@ -47,7 +48,7 @@ describe("what is gathered", () => {
     const study = await openStudy(makeCardModel(people), people, backend);
     const { curves, binned, groups } = await predictRows(study, study.split.test, backend);
     const { certificates } = await audit(
-      { curves, outcomes: binned, groups },
+      { curves, outcomes: requireRightCensored(binned, "a test"), groups },
       { draws: 0, certify: { alpha: 0.05 } },
     );
     expect(card.groups.groups.map(({ expression: _, ...one }) => one)).toEqual(

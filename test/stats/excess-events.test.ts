@@ -4,7 +4,7 @@ import { normalQuantile, normalUpperTail } from "../../src/core/distributions.ts
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { binomialRange } from "../../src/stats/comparison.ts";
-import { logrankIndividual } from "../../src/stats/logrank.ts";
+import { logrankIndividual } from "../../src/stats/individual-logrank.ts";
 import {
   describeExcess,
   deviance,

@@ -3,13 +3,8 @@ import { describe, expect, test } from "vitest";
 import { type Absent, isAbsent, type Measured } from "../../src/core/measured.ts";
 import { stepValue } from "../../src/stats/censoring.ts";
 import { kaplanMeier } from "../../src/stats/kaplan-meier.ts";
-import {
-  logrank,
-  logrankIndividual,
-  logrankMeanCurve,
-  logrankOneSample,
-  MEAN_SURVIVAL_FLOOR,
-} from "../../src/stats/logrank.ts";
+import { logrankIndividual } from "../../src/stats/individual-logrank.ts";
+import { logrank, logrankMeanCurve, logrankOneSample, MEAN_SURVIVAL_FLOOR } from "../../src/stats/logrank.ts";
 import {
   codesOf,
   DATASETS,

@@ -1,5 +1,6 @@
 // Which rows are new to a model: looked up where its file keeps the split, drawn again for files that keep none, and
 // said.
+import { requireRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
@@ -97,7 +98,7 @@ test("curves beyond the limit are the same in single precision, block by block, 
   expect(single.survival).toEqual(Float32Array.from(curves.survival));
   expect((await predict(study.model, table, null)).curves).toEqual(curves);
   expect(told).toEqual([table.rows]);
-  const { binned: outcomes } = pickStudyRows(study, rows);
+  const outcomes = requireRightCensored(pickStudyRows(study, rows).binned, "a test");
   const [of, ofSingle] = await Promise.all(
     [curves, single].map((one) => audit({ curves: one, outcomes }, { draws: 20 })),
   );

@@ -134,19 +134,20 @@ export type Beyond = { readonly [Field in OutcomeField]?: unknown };
 
 /**
  * Refuses late entry, causes and weights, but for what is `handled`; `what` is the subject of the sentence, such as
- * "Kaplan-Meier".
+ * "Kaplan-Meier", and `instead` says what to do.
  */
 export function refuseBeyondCensoring(
   outcomes: Beyond,
   what: string,
   handled: readonly (keyof Beyond)[] = [],
+  instead?: string,
 ): void {
   for (const field of BEYOND_CENSORING) {
     if (outcomes[field] === undefined || handled.includes(field)) continue;
     throw new InputError(`${what} does not take ${ADDED[field]} yet`, {
       code: "outcomes.beyond",
       where: `outcomes.${field}`,
-      hint: `leave out \`${field}\` only if time and event mean the same without it`,
+      hint: instead ?? `leave out \`${field}\` only if time and event mean the same without it`,
     });
   }
 }
@@ -156,14 +157,19 @@ export function isRightCensored(outcomes: BinnedOutcomes): outcomes is BinnedRig
   return [outcomes.firstBin, outcomes.cause, outcomes.weight].every((field) => field === undefined);
 }
 
-/** The same outcomes, known to be right-censored and nothing else. */
-export function requireRightCensored(outcomes: Outcomes, what: string): RightCensored;
-export function requireRightCensored(outcomes: BinnedOutcomes, what: string): BinnedRightCensored;
+/** The same outcomes, known to be right-censored and nothing else; the refusal says what to do `instead`. */
+export function requireRightCensored(outcomes: Outcomes, what: string, instead?: string): RightCensored;
+export function requireRightCensored(
+  outcomes: BinnedOutcomes,
+  what: string,
+  instead?: string,
+): BinnedRightCensored;
 export function requireRightCensored(
   outcomes: Outcomes | BinnedOutcomes,
   what: string,
+  instead?: string,
 ): RightCensored | BinnedRightCensored {
-  refuseBeyondCensoring(outcomes, what);
+  refuseBeyondCensoring(outcomes, what, [], instead);
   return outcomes as RightCensored | BinnedRightCensored;
 }
 

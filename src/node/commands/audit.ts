@@ -10,8 +10,10 @@ import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
+import { areHistories } from "../../stats/scores/history-scores.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
+import { refuseCertificate } from "../../verbs/audit-histories.ts";
 import { auditModel, tallyTrainingRows } from "../../verbs/audit-model.ts";
 import { auditCauseModel } from "../../verbs/causes/audit-cause-model.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
@@ -262,6 +264,8 @@ async function auditFile(
     const { model, table, sha256 } = read;
     const study = addGroups(opened, await listMoreGroups(opened, options));
     checkRequiredGroups(requirements, study.groups.map(({ name }) => name).filter(isNamed));
+    if (settings.certify !== undefined && areHistories({ ...study.outcomes, firstBin: study.outcomes.entry }))
+      throw refuseCertificate({ firstBin: study.outcomes.entry });
     const allRows = options.allRows === true;
     const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study, { allRows });
     const audited = await auditModel(study, rows, backend, {

@@ -12,7 +12,7 @@ import { present } from "../../core/present.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { cellText, findColumn, type Table } from "../../data/table.ts";
 import { timeLabelOf } from "../../report/data/describe-model.ts";
-import type { Model } from "../../training/model.ts";
+import { isStartStop, type Model, STAYS_AS_IT_IS } from "../../training/model.ts";
 import { openStudy } from "../../verbs/model-study.ts";
 import { BAND_LEVEL, type CurveBands, hasBands } from "../../verbs/people/bands.ts";
 import { type CardInput, chooseRiskTimes, describeDoubts, gatherCard } from "../../verbs/people/card.ts";
@@ -94,7 +94,8 @@ async function runExplain(modelPath: string, path: string, options: ExplainComma
   try {
     const asked = { at, sha256, seed, ...present({ cause: options.cause }) };
     const explanation = await explainPerson(model, table, backend, row, asked);
-    const warnings = describeDoubts(model, table, row);
+    const stays = isStartStop(model) ? [STAYS_AS_IT_IS] : [];
+    const warnings = [...stays, ...describeDoubts(model, table, row)];
     const whose = id === undefined ? null : cellText(findColumn(table, id), row);
     if (card !== undefined) {
       const groups = await judgeGroups(model, file, backend, options);

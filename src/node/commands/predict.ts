@@ -15,7 +15,7 @@ import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.t
 import { inWholeTable } from "../../data/reading/containers.ts";
 import { readTableChunks } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
-import type { Model } from "../../training/model.ts";
+import { isStartStop, type Model, STAYS_AS_IT_IS } from "../../training/model.ts";
 import { BAND_LEVEL } from "../../verbs/people/bands.ts";
 import { BOUND_LEVEL, calibrateBound, type LowerBound } from "../../verbs/people/lower-bound.ts";
 import { layOutPeople } from "../../verbs/people/people-columns.ts";
@@ -124,6 +124,7 @@ export function addPredict(program: Command): void {
           isPlain(options) && model.causes === undefined
             ? await predictFile(path, model, options, planCurves(model, backend, options))
             : await predictFile(path, model, options, planPeople(model, backend, { ...options, lowerBound }));
+        if (isStartStop(model)) warn(STAYS_AS_IT_IS);
         for (const { message } of warnings.slice(0, MAX_WARNINGS)) warn(message);
         if (warnings.length > MAX_WARNINGS) warn(`and ${warnings.length - MAX_WARNINGS} more such columns`);
         if (options.out !== undefined) print(`${rows} rows written to ${options.out}`);

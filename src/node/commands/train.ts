@@ -200,11 +200,7 @@ async function finishTrain(
   const settings = auditSettings(asked);
   const own = studyOf(model, study, study.split);
   const { test: rows } = study.split;
-  const isPlain = [study.outcomes.entry, study.outcomes.weight].every((one) => one === undefined);
-  let test =
-    rows.length === 0 || !isPlain
-      ? null
-      : await auditModel(own, rows, backend, { ...settings, replicates: 0 });
+  let test = rows.length === 0 ? null : await auditModel(own, rows, backend, { ...settings, replicates: 0 });
   const options = {
     ...asked,
     ...(await keepModel({ ...model, ...present({ metrics: test?.audit }) }, mark, asked)),

@@ -122,7 +122,7 @@ const scoresSchema = z.strictObject({
   ece: score,
   total: score,
   worst: z
-    .strictObject({ group: z.string(), ece: z.number(), critical: z.number(), ratio: z.number() })
+    .strictObject({ group: z.string(), ece: score, critical: z.number(), ratio: z.number() })
     .nullable(),
   p: score,
   met: z.int(),

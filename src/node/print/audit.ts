@@ -15,6 +15,7 @@ import { formatNumber, formatP, formatRange } from "../../report/words/text-tabl
 import type { Certificates } from "../../stats/certificates/certificates.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
+import { printHistories } from "./audit-histories.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped } from "./output.ts";
 
 /** `tolerance`: how far off a group may be and still be acceptable to the reader, in survival. */
@@ -24,6 +25,13 @@ export function printAudit(
   tolerance: number = DEFAULT_TOLERANCE,
 ): void {
   const all = [overall, ...groups];
+  if (overall.atRisk !== undefined) {
+    printHistories(all, T);
+    for (const line of sayVerdicts(all, judgeAll(all, T, tolerance), tolerance)) printWrapped(line, "  ");
+    if (overall.intervals !== undefined) printIntervals(all);
+    printLines(sayAbsentOnce(all));
+    return;
+  }
   printTable(
     [
       nameColumn("group"),
@@ -62,11 +70,7 @@ export function printAudit(
  * summary.
  */
 function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number): void {
-  const verdicts = judgeGroups(
-    all.map((scores) => ({ scores, gap: null })),
-    T,
-    tolerance,
-  );
+  const verdicts = judgeAll(all, T, tolerance);
   print("");
   printTable(
     [nameColumn("group"), ...numberColumns("r.m.s. gap", "up to"), { title: "verdict" }],
@@ -83,6 +87,14 @@ function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: numb
   printNote(note);
   print("");
   for (const line of sayVerdicts(all, verdicts, tolerance)) printWrapped(line, "  ");
+}
+
+function judgeAll(all: readonly AuditedScores[], T: number, tolerance: number): readonly ReportVerdict[] {
+  return judgeGroups(
+    all.map((scores) => ({ scores, gap: null })),
+    T,
+    tolerance,
+  );
 }
 
 function sayVerdicts(
@@ -129,6 +141,20 @@ function sayAbsent({ name, absent, agreement }: AuditedScores): string[] {
       ),
   );
   return sayReasons(name, shown);
+}
+
+/** What is absent for everybody alike is said once; what some groups lack, with their names. */
+function sayAbsentOnce(all: readonly AuditedScores[]): string[] {
+  const [overall, ...groups] = all;
+  const isShared = ([field, reason]: readonly [string, string]) =>
+    all.every(({ absent }) => absent[field] === reason);
+  const shared = Object.entries(overall.absent).filter(isShared);
+  const said = sayAbsent({ ...overall, name: "every group", absent: Object.fromEntries(shared) });
+  const own = [overall, ...groups].map((scores) => ({
+    ...scores,
+    absent: Object.fromEntries(Object.entries(scores.absent).filter((entry) => !isShared(entry))),
+  }));
+  return [...said, ...own.flatMap(sayAbsent)];
 }
 
 /** One line per reason: the fields that are absent for it. */

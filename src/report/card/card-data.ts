@@ -143,8 +143,11 @@ function listNames(names: readonly string[]): string {
 }
 
 /** What the model does not know, one sentence each. */
-export function listUnknown({ unseen, event }: CardData, time: CardTime): readonly string[] {
+export function listUnknown({ unseen, event, staysAsItIs }: CardData, time: CardTime): readonly string[] {
   return [
+    ...(staysAsItIs === true
+      ? ["What changes later: the curve is what follows if these features stay as they are."]
+      : []),
     `Nothing after ${time.horizon}: the curves end there.`,
     "This person’s own future: the curve is what happens to many people with the same cells. Being right for a group " +
       "is being right on average in it.",

@@ -8,37 +8,50 @@
 import { normalQuantile } from "../../core/distributions.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import { meanCurve } from "../../stats/calibration/calibration.ts";
-import { groupSupport, kaplanMeier, kaplanMeierBinned, MINIMUM_AT_RISK } from "../../stats/kaplan-meier.ts";
+import {
+  groupSupport,
+  kaplanMeier,
+  kaplanMeierBinned,
+  MINIMUM_AT_RISK,
+  tallyBins,
+} from "../../stats/kaplan-meier.ts";
 import { binOfTime } from "../words/report-time.ts";
 import type { GatherInput } from "./gather-report.ts";
 import type { ExampleCurve, GroupCurve, RiskBand, RiskBin, RiskCalibration } from "./report-data.ts";
 
 const Z = normalQuantile(0.975);
 
-/** A group's mean predicted curve beside Kaplan-Meier with pointwise 95 % limits on the log scale (Greenwood). */
+/**
+ * A group's mean predicted curve beside Kaplan-Meier with pointwise 95 % limits on the log scale (Greenwood). With
+ * weights both are weighted and there are no limits; under late entry there is no mean curve to compare.
+ */
 export function measureCurve(
   curves: Curves,
-  binned: BinnedRightCensored,
+  binned: BinnedSingleCause,
   rows: Int32Array,
   edges: readonly number[],
 ): GroupCurve {
+  const { weight, ...counted } = binned;
   const km = kaplanMeierBinned(binned, undefined, rows);
-  const mean = meanCurve(curves, undefined, rows);
+  const mean = meanCurve(curves, weight, rows);
   const last = groupSupport(binned, { rows });
+  const isComparable = !isAbsent(mean) && binned.firstBin === undefined;
   const limits = (sign: number) =>
     Array.from(km.survival, (S, t) =>
-      S === 0 ? null : Math.min(S * Math.exp(sign * Z * Math.sqrt(km.greenwood[t])), 1),
+      S === 0 || weight !== undefined
+        ? null
+        : Math.min(S * Math.exp(sign * Z * Math.sqrt(km.greenwood[t])), 1),
     );
   return {
     last,
-    predicted: isAbsent(mean) ? null : Array.from(mean),
+    predicted: isComparable ? Array.from(mean) : null,
     observed: Array.from(km.survival),
     lower: limits(-1),
     upper: limits(1),
-    atRisk: Array.from(km.atRisk),
-    gap: isAbsent(mean) || last === 0 ? null : measureGap(mean, km.survival, last, edges),
+    atRisk: Array.from(weight === undefined ? km.atRisk : tallyBins(counted, undefined, rows).atRisk),
+    gap: !isComparable || last === 0 ? null : measureGap(mean, km.survival, last, edges),
   };
 }
 
@@ -77,7 +90,7 @@ export function orderByRisk(N: number, riskOf: (row: number) => number): Int32Ar
 }
 
 /** Bands, lowest risk first; none where there are too few people to divide. */
-export function cutByRisk(curves: Curves, binned: BinnedRightCensored, last: number): readonly RiskBand[] {
+export function cutByRisk(curves: Curves, binned: BinnedSingleCause, last: number): readonly RiskBand[] {
   const { N, T, survival } = curves;
   const K = [MOST_BANDS, FEWER_BANDS].find((bands) => N >= bands * FEWEST_PEOPLE);
   if (K === undefined || last < 1) return [];

@@ -65,6 +65,8 @@ function sayUnused({ parts, consequence }: Sentence): Sentence {
 /** The parts of a model that a report needs; training's `Model` has them. */
 export interface ReportedModel {
   readonly method: string;
+  /** The columns it was trained on; those of start-stop rows matter here. */
+  readonly columns?: { readonly start?: string };
   readonly predictor: { readonly kind: string; readonly network?: object };
   readonly options:
     | (Omit<Partial<TrainingOptions>, "constraint"> & {

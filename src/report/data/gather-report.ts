@@ -9,9 +9,10 @@
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { Certificates } from "../../stats/certificates/certificates.ts";
 import { groupSupport, kaplanMeier } from "../../stats/kaplan-meier.ts";
+import { areHistories } from "../../stats/scores/history-scores.ts";
 import type { SetSizes } from "../../study/split.ts";
 import { chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
 import {
@@ -44,7 +45,7 @@ export interface GatherInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: Curves;
   /** The bin in which each person had the event or was censored. */
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedSingleCause;
   /** The times as observed; without them a person's time is the end of the bin. */
   readonly outcomes?: { readonly time: Float64Array; readonly event: Uint8Array };
   /** The time grid of the curves. */
@@ -131,10 +132,11 @@ export function gatherReport(input: GatherInput): ReportData {
       ece: countRejections(tested.map(({ scores }) => scores.noiseFloor?.p ?? null)),
       logrank: countRejections(tested.map(({ scores }) => scores.logrankIndividual.p)),
     },
-    calibration: chooseMoments(edges[audited]).map((moment) =>
-      calibrateByRisk(curves, observed, edges, moment),
-    ),
-    bands: cutByRisk(curves, binned, audited),
+    calibration: areHistories(binned)
+      ? []
+      : chooseMoments(edges[audited]).map((moment) => calibrateByRisk(curves, observed, edges, moment)),
+    bands: areHistories(binned) ? [] : cutByRisk(curves, binned, audited),
+    ...(model?.columns?.start === undefined ? {} : { staysAsItIs: true }),
     examples: input.showRows === true ? chooseExamples(input, times, audited) : [],
     training: model === undefined ? null : describeTraining(model, input),
     modelSettings: model === undefined ? [] : listSettings(model),
@@ -204,11 +206,12 @@ function judgeAudited(
 }
 
 function describeCohort(
-  { cohort, binned, model, outcomes, people }: GatherInput,
+  { cohort, binned, model, outcomes, people, audit }: GatherInput,
   times: Float64Array,
 ): ReportCohort {
   const event = outcomes?.event ?? binned.event;
-  const events = event.reduce((sum, one) => sum + one, 0);
+  const isHistory = areHistories(binned);
+  const events = isHistory ? audit.overall.events : event.reduce((sum, one) => sum + one, 0);
   // Censoring is taken as the event: this is how long people would have been followed had nobody had the event.
   const followUp = kaplanMeier({ time: times, event: event.map((one) => 1 - one) });
   const half = followUp.survival.findIndex((S) => S <= 0.5);
@@ -224,7 +227,7 @@ function describeCohort(
       people: people === undefined || people.count === event.length ? null : people.count,
       events,
       censored: event.length - events,
-      medianFollowUp: half < 0 ? null : followUp.time[half],
+      medianFollowUp: half < 0 || isHistory ? null : followUp.time[half],
     },
   };
 }

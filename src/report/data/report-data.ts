@@ -198,6 +198,8 @@ export interface ReportData {
   readonly rejections: { readonly ece: RejectionCount | null; readonly logrank: RejectionCount | null };
   readonly calibration: readonly RiskCalibration[];
   readonly bands: readonly RiskBand[];
+  /** The model learnt from start-stop rows: a curve is what follows if the row's features stay as they are. */
+  readonly staysAsItIs?: boolean;
   /** Empty unless rows were asked for. */
   readonly examples: readonly ExampleCurve[];
   readonly training: ReportTraining | null;

@@ -3,6 +3,7 @@
  * predicted ones; and each as a panel, the mean predicted curve against Kaplan-Meier, with its numbers.
  */
 
+import { ENTERED_LATE } from "../../stats/scores/history-scores.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html, nameOf, trustMarkup } from "../page/html.ts";
@@ -22,7 +23,6 @@ import {
   chipOf,
   everyGroup,
   floorSentence,
-  gapSentence,
   groupId,
   NO_RATIO,
   ratioOf,
@@ -31,7 +31,7 @@ import {
   verdictSentence,
 } from "../words/report-words.ts";
 import { formatNumber } from "../words/text-table.ts";
-import { SEVERITY } from "./headline.ts";
+import { SEVERITY, sayDistance } from "./headline.ts";
 
 export function renderGlance(data: ReportData, document: PlotDocument): Html {
   const all = everyGroup(data);
@@ -39,6 +39,7 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
   const order = data.groups
     .map((_, k) => k + 1)
     .sort((a, b) => SEVERITY.indexOf(all[a].verdict.look) - SEVERITY.indexOf(all[b].verdict.look) || a - b);
+  const isLate = data.overall.scores.atRisk?.hasEntries === true;
   const seen = all.map(({ scores }) => (cells.shows(scores.n) ? scores : null));
   const largest = Math.max(
     ...seen.map((scores) => Math.max(scores?.ece ?? 0, scores?.noiseFloor?.eceCritical ?? 0)),
@@ -67,13 +68,14 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
     const ratioSays =
       ratio === null || expected === null
         ? "observed over predicted events are not shown"
-        : `${observed} events observed, ${expected.toFixed(1)} predicted, ratio ${ratio.toFixed(2)}`;
+        : `${formatCount(observed)} events observed, ${expected.toFixed(1)} predicted, ratio ${ratio.toFixed(2)}`;
     const { ece: floor = null, eceCritical: critical = null } = noiseFloor ?? {};
+    const strip = html`<td><span class="read when">calibration error against chance</span>\
+<div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, { ece, floor, critical, mark }, eceEnd)}</div></td>`;
     return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a>\
 <small>${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}</small></th>
 <td>${chipOf(verdict)}${far === null ? null : html`<small>${far}</small>`}</td>
-<td><span class="read when">calibration error against chance</span>\
-<div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, { ece, floor, critical, mark }, eceEnd)}</div></td>
+${isLate ? null : strip}
 <td><span class="read when">observed over predicted events</span>\
 <div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ...ratios[k], mark }, domain)}</div>\
 </td></tr>`;
@@ -85,13 +87,23 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
 <p class="lead">Grey: where a perfect model stays 95 times of 100 on rows like these. A mark outside it, in one group \
 of many, can be chance. A small group has a wide grey bar: there, much could be wrong without showing.</p>
 <div class="card"><table class="glance">
-<colgroup><col class="who"><col class="what"><col><col></colgroup>
-<thead><tr><th scope="col">Group</th><th scope="col">Verdict</th><th scope="col">Calibration error (ECE)\
-<small>thin line: a perfect model’s mean</small></th><th scope="col">Observed ÷ predicted events\
+<colgroup><col class="who"><col class="what">${isLate ? null : html`<col>`}<col></colgroup>
+<thead><tr><th scope="col">Group</th><th scope="col">Verdict</th>${
+    isLate
+      ? null
+      : html`<th scope="col">Calibration error (ECE)\
+<small>thin line: a perfect model’s mean</small></th>`
+  }<th scope="col">Observed ÷ predicted events\
 <small>right of 1: more events than predicted</small></th></tr></thead>
 <tbody>${[0, ...order].map(renderRow)}
-<tr class="axis" aria-hidden="true"><td></td><td></td><td>${eceAxis}</td><td>${ratioAxis}</td></tr>
+<tr class="axis" aria-hidden="true"><td></td><td></td>${isLate ? null : html`<td>${eceAxis}</td>`}\
+<td>${ratioAxis}</td></tr>
 </tbody></table></div></section>`;
+}
+
+/** Weighted events are no whole number. */
+function formatCount(events: number | null): string {
+  return events === null ? "–" : Number.isInteger(events) ? String(events) : events.toFixed(1);
 }
 
 /** Ratios beyond this are drawn at the edge; their numbers are in the table. */
@@ -101,6 +113,7 @@ const TABLE_TIMES = 5;
 
 export function renderPanels(data: ReportData, document: PlotDocument): Html {
   const all = everyGroup(data);
+  if (data.overall.scores.atRisk?.hasEntries === true) return renderLateGroups(data);
   const curves = all.map(({ curve }) => curve);
   const floor = survivalFloor(curves);
   const { edges, label } = data.time;
@@ -132,6 +145,25 @@ Kaplan-Meier</li>
 <div class="panels">${panels}</div></section>`;
 }
 
+/** Where people entered late there is no curve to draw beside another: each group in words, and the reason once. */
+function renderLateGroups(data: ReportData): Html {
+  const cells = createCells(data.hidesSmallCells);
+  const panels = everyGroup(data).map((group, k) => {
+    const { name, expression, scores, verdict } = group;
+    const size = `${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}`;
+    return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
+<div class="title"><h3 id="${groupId(k)}-name">${k === 0 ? html`Everyone` : nameOf(name)}</h3>${chipOf(verdict)}</div>
+<p class="who">${size}${expression === null ? null : html` · <bdi>${expression}</bdi>`}</p>
+<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
+</article>`;
+  });
+  return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
+<p class="lead">People came under observation late, so no curves, calibration errors and bounds are here: \
+${ENTERED_LATE}. What holds is counted while people are at risk: events observed against events predicted, and the \
+logrank test of the two.</p>
+<div class="panels">${panels}</div></section>`;
+}
+
 function sample(shape: string): Html {
   return trustMarkup(`<svg width="40" height="18" viewBox="0 0 40 18" aria-hidden="true">${shape}</svg>`);
 }
@@ -152,7 +184,7 @@ function renderPanel(
   const body = cells.shows(scores.n)
     ? html`<div class="figure" role="img" \
 aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
-<p class="gap">${gapSentence(curve.gap, time.label)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
+<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
 ${
   numbers === null
     ? null

@@ -2,14 +2,15 @@
 
 import { countOf } from "../../core/text.ts";
 import { FAMILY_LEVEL, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
+import { STAYS_AS_IT_IS } from "../../training/model.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import {
   chipOf,
+  distanceSentence,
   everyGroup,
   floorSentence,
-  gapSentence,
   iconOf,
   levelOf,
   pointsOf,
@@ -61,10 +62,11 @@ ${
 ${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
       )}</ul>`
 }
-<p>Everyone together: ${chipOf(overall.verdict)} ${gapSentence(overall.curve.gap, data.time.label)}</p>
-${off.length === 0 ? null : html`<p>${describeOff(off, data.time.label)}</p>`}
+<p>Everyone together: ${chipOf(overall.verdict)} ${sayDistance(overall, data)}</p>
+${off.length === 0 ? null : html`<p>${describeOff(off, data)}</p>`}
 ${sayBounds(data)}
 ${countSentence(data)}
+${data.staysAsItIs === true ? html`<p>${sentenceOf(STAYS_AS_IT_IS)}</p>` : null}
 </div>
 ${renderTiles(data)}
 </section>`;
@@ -126,14 +128,24 @@ function sayNoneJudged(count: number): string {
     : `None of the ${count} groups has enough events to judge.`;
 }
 
+function sentenceOf(clause: string): string {
+  return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
+}
+
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
-function describeOff(off: readonly ReportGroup[], timeLabel: string): readonly Html[] {
+function describeOff(off: readonly ReportGroup[], data: ReportData): readonly Html[] {
   return off
     .slice(0, MOST_NAMES)
-    .map(({ name, curve }) => html`<b>${nameOf(name)}</b>: ${gapSentence(curve.gap, timeLabel)} `);
+    .map((group) => html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} `);
+}
+
+/** How far a group is from the observed; counts that must not be printed do not follow from it. */
+export function sayDistance(group: ReportGroup, { time, hidesSmallCells }: ReportData): string {
+  const { events, n } = group.scores;
+  return distanceSentence(group, time.label, createCells(hidesSmallCells).shows(events, n));
 }
 
 /** A disagreement may exist without being shown: says how far off everyone and the least known group could be. */
@@ -185,7 +197,7 @@ function renderTiles(data: ReportData): Html {
   const { observed, expected } = scores.logrankIndividual;
   const C = scores.concordance;
   const between = intervals?.concordance;
-  const events = observed ?? scores.events;
+  const events = scores.atRisk === undefined ? (observed ?? scores.events) : scores.events;
   const isShown = cells.shows(events, scores.n);
   const inGroups = groups.length === 0 ? "together" : `together and in ${countOf(groups.length, "group")}`;
   return html`<div class="tiles">

@@ -90,7 +90,7 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
       below: ({ scores: { logrankIndividual: one, events, n } }) =>
         one.observed === null || one.expected === null || !cells.shows(events, n)
           ? null
-          : `${one.observed} ÷ ${one.expected.toFixed(1)}`,
+          : `${Number.isInteger(one.observed) ? one.observed : one.observed.toFixed(1)} ÷ ${one.expected.toFixed(1)}`,
       path: "logrankIndividual",
     },
   ];

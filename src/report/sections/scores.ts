@@ -64,8 +64,9 @@ function createNotes() {
 export function renderScores(data: ReportData): Html {
   const notes = createNotes();
   const cells = createCells(data.hidesSmallCells);
-  const main = renderTable(data, mainColumns(cells, unitOf(data)), cells, notes, "main");
-  const more = [...MORE_COLUMNS, ...(data.certificates === undefined ? [] : [CERTIFIED])];
+  const isDefined = definedIn(data);
+  const main = renderTable(data, mainColumns(cells, unitOf(data)).filter(isDefined), cells, notes, "main");
+  const more = [...MORE_COLUMNS, ...(data.certificates === undefined ? [] : [CERTIFIED])].filter(isDefined);
   const rest = renderTable(data, more, cells, notes, "more");
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>
 <p class="lead"><span class="wide-only">Choose a heading to sort by it. </span>Distances are in survival, 0 to 1. \
@@ -85,6 +86,12 @@ ${
       )}</ol>`
 }
 </section>`;
+}
+
+/** Under late entry or with weights, columns that no group has a value in are left out: the page says why once. */
+function definedIn(data: ReportData): (column: ScoreColumn) => boolean {
+  if (data.overall.scores.atRisk === undefined) return () => true;
+  return ({ value }) => everyGroup(data).some((group) => value(group) !== null);
 }
 
 function renderTable(

@@ -16,6 +16,7 @@ import {
 import { binomialRange, type CountRange } from "../../stats/comparison.ts";
 import { MINIMUM_EVENTS } from "../../stats/kaplan-meier.ts";
 import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
+import { ENTERED_LATE, WEIGHED } from "../../stats/scores/history-scores.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores } from "../../verbs/audit.ts";
 import type { GroupCurve, ReportData, ReportGroup } from "../data/report-data.ts";
@@ -158,12 +159,17 @@ export function lackWords({ lacks, reason }: ReportVerdict): string {
   return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
 }
 
+/** Reasons against a bound that hold for every group alike: the page says them once, not with each group. */
+const SAID_ONCE: ReadonlySet<string> = new Set([ENTERED_LATE, WEIGHED]);
+
 /** The verdict as a clause: what was found, and how far off the group could be. */
 export function verdictSentence(verdict: ReportVerdict): string {
   const { agreement, bound, boundAbsent, reason } = verdict;
   const far =
     bound === null
-      ? `; how far off it could be cannot be said (${boundAbsent})`
+      ? SAID_ONCE.has(boundAbsent ?? "")
+        ? ""
+        : `; how far off it could be cannot be said (${boundAbsent})`
       : ` could be off by up to ${pointsOf(bound)} on average over time`;
   switch (agreement) {
     case "disagrees":
@@ -232,6 +238,18 @@ export function gapSentence(gap: GroupCurve["gap"], timeLabel: string): string {
     `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst ` +
     `(${momentOf(gap.largestAt, timeLabel)}).`
   );
+}
+
+/** How far a group is from the observed, in one sentence: its curve, or its events where people entered late. */
+export function distanceSentence(
+  { scores, curve }: ReportGroup,
+  timeLabel: string,
+  isShown: boolean,
+): string {
+  if (scores.atRisk?.hasEntries !== true) return gapSentence(curve.gap, timeLabel);
+  const { ratio } = ratioOf(scores);
+  if (ratio === null || !isShown) return "Observed over predicted events are not shown.";
+  return `Observed over predicted events: ${ratio.toFixed(2)}.`;
 }
 
 /** The r.m.s. gap over the group's support. */

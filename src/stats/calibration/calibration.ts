@@ -10,12 +10,14 @@ import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, BinnedSingleCause, RowWeights } from "../../data/outcomes/outcomes.ts";
 import { checkLength, checkWeights } from "../../data/outcomes/rows-by-time.ts";
 import {
   type BinnedRightCensoredInput,
+  type BinnedSingleCauseInput,
   type CurvesInput,
   toBinnedRightCensored,
+  toBinnedSingleCause,
   toCurves,
 } from "../../data/plain-input.ts";
 
@@ -57,11 +59,25 @@ export function matchOutcomes(
   return { curves, binned };
 }
 
-export function checkMatching(curves: Curves, binned: BinnedRightCensored, weights?: RowWeights): void {
+/** The same for statistics that take late entry and weights. */
+export function matchHistories(
+  predicted: CurvesInput,
+  observed: BinnedSingleCauseInput,
+  what: string,
+  weights?: RowWeights,
+): { readonly curves: Curves; readonly binned: BinnedSingleCause } {
+  const curves = toCurves(predicted);
+  const binned = toBinnedSingleCause(observed, what);
+  checkMatching(curves, binned, weights);
+  return { curves, binned };
+}
+
+export function checkMatching(curves: Curves, binned: BinnedSingleCause, weights?: RowWeights): void {
   const { N, T } = curves;
   checkLength("bin", binned.bin.length, N);
   checkLength("event", binned.event.length, N);
   checkWeights(weights, N);
+  checkWeights(binned.weight, N);
   if (binned.T !== T) {
     throw new InputError(`curves and outcomes are on different grids: ${T} and ${binned.T} bins`, {
       code: "grid.mismatch",

@@ -14,7 +14,7 @@ import type { Curves } from "../../data/curves/curves.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { type CensoringCurve, censoringKaplanMeierBinned } from "../censoring.ts";
-import { totalHazards } from "../logrank.ts";
+import { totalHazards } from "../individual-logrank.ts";
 
 /** Keeps these streams (one per row or person) apart from the bootstrap's (one per replicate) under the same seed. */
 export const NOISE_STREAM = 0x40000000;

@@ -11,19 +11,29 @@ import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensored,
+  type BinnedSingleCause,
+  refuseBeyondCensoring,
+} from "../../data/outcomes/outcomes.ts";
+import type { Curves } from "../../data/curves/curves.ts";
 import type { People } from "../../data/outcomes/people.ts";
-import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import type {
+  BinnedRightCensoredInput,
+  BinnedSingleCauseInput,
+  CurvesInput,
+} from "../../data/plain-input.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
 import { quantile } from "../scores/bootstrap.ts";
 import {
   distanceL2,
   distanceVariance,
   expectedCalibrationError,
-  type MatchedOutcomes,
+  matchHistories,
   matchOutcomes,
   meanCurve,
 } from "./calibration.ts";
+import { drawHistories } from "./drawn-histories.ts";
 import { type DrawnOutcomes, drawOutcomes } from "./drawn-outcomes.ts";
 
 export interface NoiseFloorOptions {
@@ -70,29 +80,39 @@ export interface NoiseFloor {
   readonly metrics: Readonly<Record<NoiseMetric, Measured<MetricNoise>>>;
 }
 
+/** Curves, and outcomes of the same rows, which may have weights. */
+interface MatchedHistories {
+  readonly curves: Curves;
+  readonly binned: BinnedSingleCause;
+}
+
 /** Observed value first, then one per draw; NaN = undefined in that draw. */
 type Simulated = Readonly<Record<NoiseMetric, Float64Array>>; // [1 + draws]
 
 /** Draws for all groups in one pass over the rows, then measures each draw of each group. */
 function simulate(
-  matched: MatchedOutcomes,
+  matched: MatchedHistories,
   groups: readonly Pick<NoiseGroup, "rows">[],
   { draws = DEFAULT_DRAWS, ...options }: NoiseFloorOptions,
 ): readonly Measured<Simulated>[] {
   const { curves, binned } = matched;
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const rowsOf = groups.map(({ rows = everyone }) => rows);
-  const drawn = drawOutcomes(curves, binned, rowsOf, { ...options, draws });
+  const { weight: _, ...plain } = binned;
+  const drawn =
+    binned.weight === undefined
+      ? drawOutcomes(curves, plain as BinnedRightCensored, rowsOf, { ...options, draws })
+      : drawHistories(curves, binned, rowsOf, { ...options, draws });
   return rowsOf.map((rows, g) => measureDraws(matched, rows, drawn[g], draws));
 }
 
 function measureDraws(
-  { curves, binned }: MatchedOutcomes,
+  { curves, binned }: MatchedHistories,
   rows: ArrayLike<number>,
   drawn: DrawnOutcomes,
   draws: number,
 ): Measured<Simulated> {
-  const mean = meanCurve(curves, undefined, rows);
+  const mean = meanCurve(curves, binned.weight, rows);
   if (isAbsent(mean)) return mean;
   const { T } = curves;
   const width = T + 1;
@@ -227,19 +247,24 @@ function standardise(ece: Float64Array): Measured<Float64Array> {
   return ece.map((value) => (value - mean) / deviation);
 }
 
-/** One set of draws for all groups, which may overlap: every floor is what noiseFloor gives for the group alone. */
+/**
+ * One set of draws for all groups, which may overlap: every floor is what noiseFloor gives for the group alone. The
+ * outcomes may have weights, which the means and Kaplan-Meier curves of the draws then have too; late entry is refused.
+ */
 export function simultaneousNoiseFloor(
   predicted: CurvesInput,
-  observed: BinnedRightCensoredInput,
+  observed: Omit<BinnedSingleCauseInput, "firstBin">,
   groups: readonly NoiseGroup[],
   options: NoiseFloorOptions,
 ): SimultaneousNoiseFloor {
   const { draws = DEFAULT_DRAWS, seed } = options;
   checkDraws(draws);
-  const matched = matchOutcomes(predicted, observed, "the noise floor");
+  refuseBeyondCensoring(observed, "the noise floor", ["weight"]);
+  const matched = matchHistories(predicted, observed, "the noise floor");
   const simulated = simulate(matched, groups, options);
-  const supported = rankGroups(simulated, "ece", draws);
-  const paper = rankGroups(simulated, "paperEce", draws);
+  const eces = (metric: "ece" | "paperEce") => simulated.map((one) => (isAbsent(one) ? one : one[metric]));
+  const supported = rankTogether(eces("ece"), draws);
+  const paper = rankTogether(eces("paperEce"), draws);
   return {
     draws,
     seed,
@@ -251,13 +276,6 @@ export function simultaneousNoiseFloor(
       paper: { noise: isAbsent(one) ? one : rankObserved(one.paperEce), ...paper.groups[g] },
     })),
   };
-}
-
-function rankGroups(simulated: readonly Measured<Simulated>[], metric: "ece" | "paperEce", draws: number) {
-  return rankTogether(
-    simulated.map((one) => (isAbsent(one) ? one : one[metric])),
-    draws,
-  );
 }
 
 /**

@@ -15,6 +15,8 @@ export interface PositionedRows {
   readonly bin: ArrayLike<number>; // [n]
   readonly event: ArrayLike<number>; // [n]
   readonly weights: ArrayLike<number> | undefined; // [n]
+  /** The first bin at risk, never after `bin`; without it, bin 1 for all. */
+  readonly firstBin?: ArrayLike<number> | undefined; // [n]
 }
 
 /** The distinct values of all bins' events end to end; those of bin t are the entries start[t] … end[t] − 1. */

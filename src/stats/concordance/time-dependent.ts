@@ -2,20 +2,17 @@
  * Concordance of predicted curves on a time grid: an event i in bin t is compared at t with everyone still at risk, and
  * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are
  * ratios of those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of
- * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them in about
- * one step (event-values.ts), block by block so that the curves are read from memory once: O(Σ_t |at risk|).
+ * it. With late entry j is compared with i only if j came under observation by then: firstBin_j ≤ t_i. Weights that
+ * the outcomes hold multiply to the weight of a pair. Per bin only the events' values are sorted (they are few); every
+ * other row finds its place among them in about one step (event-values.ts), block by block so that the curves are read
+ * from memory once: O(Σ_t |at risk|).
  */
 
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import { pickBinned, type RowWeights } from "../../data/outcomes/outcomes.ts";
-import {
-  type BinnedRightCensoredInput,
-  type CurvesInput,
-  toEvents,
-  toInt32,
-} from "../../data/plain-input.ts";
-import { matchOutcomes } from "../calibration/calibration.ts";
+import { type BinnedSingleCause, pickBinned, type RowWeights } from "../../data/outcomes/outcomes.ts";
+import { type BinnedSingleCauseInput, type CurvesInput, toEvents, toInt32 } from "../../data/plain-input.ts";
+import { matchHistories } from "../calibration/calibration.ts";
 import { type BinTable, tallyBins } from "../kaplan-meier.ts";
 import {
   BELOW,
@@ -65,23 +62,38 @@ function refuseNaN(row: number, t: number): never {
 /** Counts pairs by whether F at the earlier event time orders them correctly. */
 export function timeDependentPairs(
   predicted: CurvesInput,
-  observed: BinnedRightCensoredInput,
+  observed: BinnedSingleCauseInput,
   options: TimeDependentOptions = {},
 ): TimeDependentPairs {
-  const { weights, rows } = options;
-  const { curves, binned } = matchOutcomes(predicted, observed, "concordance");
+  const { weights } = options;
+  const { curves, binned } = matchHistories(predicted, observed, "concordance");
   const { T, survival } = curves;
-  if (rows === undefined) return countPairsByBin({ ...binned, survival, rows, weights });
-  const { bin, event } = pickBinned(binned, rows);
-  const own = weights === undefined ? undefined : Float64Array.from(rows, (row) => weights[row]);
-  return countPairsByBin({ T, survival, rows, bin, event, weights: own });
+  const rows = binned.firstBin === undefined ? options.rows : rowsAtRisk(binned, options.rows);
+  if (rows === undefined && binned.weight === undefined)
+    return countPairsByBin({ T, bin: binned.bin, event: binned.event, survival, rows, weights });
+  const chosen = rows ?? Int32Array.from(binned.bin.keys());
+  const { bin, event, firstBin, weight } = pickBinned(binned, chosen);
+  const own =
+    weights === undefined
+      ? weight
+      : Float64Array.from(chosen, (row, k) => weights[row] * (weight === undefined ? 1 : weight[k]));
+  return countPairsByBin({ T, survival, rows: chosen, bin, event, weights: own, firstBin });
+}
+
+/** Rows that are at risk in some bin: those that enter and leave within one make no pair. */
+function rowsAtRisk(
+  { bin, firstBin }: BinnedSingleCause,
+  rows: ArrayLike<number> = Int32Array.from(bin.keys()),
+): Int32Array {
+  return Int32Array.from(rows).filter((row) => firstBin === undefined || firstBin[row] <= bin[row]);
 }
 
 /** The same of rows by position, whose bins are known to be within 1…T. */
 export function countPairsByBin(positioned: PositionedRows): TimeDependentPairs {
   const { T, bin, event, weights } = positioned;
   const values = sortEventValues(positioned, refuseNaN);
-  const totals = tallyBins({ T, bin: toInt32(bin), event: toEvents(event) }, weights);
+  const entry = positioned.firstBin === undefined ? {} : { firstBin: toInt32(positioned.firstBin) };
+  const totals = tallyBins({ T, bin: toInt32(bin), event: toEvents(event), ...entry }, weights);
   const block = createBlock(positioned);
   const sums = { concordant: 0, tied: 0, censoredConcordant: 0, censoredTied: 0 };
   for (let from = 0; from < bin.length; from += BLOCK_ROWS) {
@@ -96,7 +108,7 @@ export function countPairsByBin(positioned: PositionedRows): TimeDependentPairs 
       sums.censoredTied += weight * block.censoredTied[k];
     }
   }
-  return { ...sums, ...countAllPairs(totals, values) };
+  return { ...sums, ...countAllPairs(totals, values, positioned.firstBin !== undefined) };
 }
 
 /** Rows of a block, many beside the steps of a bin: neighbours in the order then look up neighbours. */
@@ -194,7 +206,7 @@ function turnBlock(
 /** Compares the rows of a block with the events of every bin they reach. */
 function compareBlock(
   { order, last, remaining, columns, size, ...sums }: Block,
-  { T, rows, bin }: PositionedRows,
+  { T, rows, bin, firstBin }: PositionedRows,
   from: number,
   count: number,
   { values, events }: { readonly values: EventValues; readonly events: Float64Array },
@@ -212,8 +224,9 @@ function compareBlock(
       const k = remaining[r];
       if (last[k] < t) continue;
       remaining[left++] = k;
-      const S = columns[(t - 1) * size + k];
       const position = from + order[k];
+      if (firstBin !== undefined && firstBin[position] > t) continue;
+      const S = columns[(t - 1) * size + k];
       if (Number.isNaN(S)) refuseNaN(rows === undefined ? position : rows[position], t);
       const found = findEntry(values, t, S);
       const at = ENTRY * found;
@@ -230,10 +243,14 @@ function compareBlock(
   }
 }
 
-/** Every comparable pair, whatever its order; and the pairs of events within a bin. */
+/**
+ * Every comparable pair, whatever its order; and the pairs of events within a bin. With late entry, those later than t
+ * are those at risk in t who do not leave in it: some of the next bin have yet to come.
+ */
 function countAllPairs(
   { atRisk, events, censored }: BinTable,
   { start, end, entries }: EventValues,
+  hasEntries: boolean,
 ): Pick<TimeDependentPairs, "pairs" | "censoredPairs" | "eventPairs" | "eventTied"> {
   const T = events.length - 1;
   let pairs = 0;
@@ -242,7 +259,7 @@ function countAllPairs(
   let eventTied = 0;
   const pairsAmong = (weight: number) => (weight * (weight - 1)) / 2;
   for (let t = 1; t <= T; t++) {
-    pairs += events[t] * (t < T ? atRisk[t + 1] : 0);
+    pairs += events[t] * (hasEntries ? atRisk[t] - events[t] - censored[t] : t < T ? atRisk[t + 1] : 0);
     censoredPairs += events[t] * censored[t];
     if (events[t] > 0) eventPairs += pairsAmong(events[t]);
     for (let k = start[t]; k < end[t]; k++) {

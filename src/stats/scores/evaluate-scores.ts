@@ -14,8 +14,13 @@ import { checkLength } from "../../data/outcomes/rows-by-time.ts";
 import { D_CALIBRATION_BINS, testDCalibration } from "../calibration/d-calibration.ts";
 import { measureGap, subtractCurves } from "../calibration/gap-norms.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
-import { countPairsByBin, type PairCounts } from "../concordance/time-dependent.ts";
-import { kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
+import {
+  concordanceHalfTies,
+  concordancePaper,
+  countPairsByBin,
+  type PairCounts,
+} from "../concordance/time-dependent.ts";
+import { kaplanMeierBinned, MINIMUM_AT_RISK, tallyBins } from "../kaplan-meier.ts";
 import { logrankOneSample, MEAN_SURVIVAL_FLOOR } from "../logrank.ts";
 import { METRICS, PAPER_METRICS } from "./metrics.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
@@ -204,7 +209,7 @@ export function evaluate(
   offset = 0,
 ): Float64Array {
   checkLength("weights", weights.length, prepared.N);
-  const { T, rows, event, reference } = prepared;
+  const { T, rows, event, reference, ownWeight } = prepared;
   const weight = new Float64Array(rows.length);
   let n = 0;
   let events = 0;
@@ -212,7 +217,7 @@ export function evaluate(
   let individualExpected = 0;
   let individualVariance = 0;
   for (let i = 0; i < rows.length; i++) {
-    const w = weights[rows[i]];
+    const w = ownWeight === undefined ? weights[rows[i]] : weights[rows[i]] * ownWeight[i];
     weight[i] = w;
     n += w;
     if (event[i] === 1) events += w;
@@ -228,10 +233,22 @@ export function evaluate(
   put("events", events);
   if (n === 0) return out;
 
+  put("logrankIndividualExpected", individualExpected);
+  put("logrankIndividualVariance", individualVariance);
+  if (individualVariance > 0) {
+    put("logrankIndividualChi2", square(events - individualExpected) / individualVariance);
+  }
+  if (prepared.entryBin !== undefined) {
+    const pairs = countPairsByBin({ ...prepared, weights: weight, firstBin: prepared.entryBin });
+    put("concordance", numberOf(concordancePaper(pairs)));
+    put("concordanceHalfTies", numberOf(concordanceHalfTies(pairs)));
+    return out;
+  }
   const km = kaplanMeierBinned(prepared, weight);
   const { mean, ibs } = sumColumns(prepared, weight, n);
   let bins = T;
-  while (bins > 0 && km.atRisk[bins] < MINIMUM_AT_RISK) bins--;
+  const counted = ownWeight === undefined ? km : tallyBins(prepared, pickWeights(weights, rows));
+  while (bins > 0 && counted.atRisk[bins] < MINIMUM_AT_RISK) bins--;
   const group = { km, mean, pairs: countPairs(prepared, weight, km.atRisk), supported: { bins }, ibs, rps };
   for (const name of namesOf(METRICS)) put(name, numberOf(METRICS[name].measure(group)));
   const unsupported = { ...group, supported: {} };
@@ -247,12 +264,6 @@ export function evaluate(
   const logrank = logrankOneSample(events, expected);
   put("logrankExpected", expected);
   put("logrankChi2", isAbsent(logrank) ? Number.NaN : logrank.chi2);
-  put("logrankIndividualExpected", individualExpected);
-  put("logrankIndividualVariance", individualVariance);
-  if (individualVariance > 0) {
-    put("logrankIndividualChi2", square(events - individualExpected) / individualVariance);
-  }
-
   const moved = subtractCurves(mean, km.survival);
   for (let t = 0; t <= T; t++) moved[t] -= reference.gap[t];
   const norms = measureGap(moved, reference, reference.supportedBins);
@@ -263,5 +274,21 @@ export function evaluate(
   put("gapPaperEce", paperNorms.ece);
   put("gapPaperL2Root", paperNorms.l2Root);
   put("gapPaperVariance", paperNorms.variance);
+  if (ownWeight !== undefined) for (const field of COUNTING_PEOPLE) put(field, Number.NaN);
   return out;
+}
+
+/** Fields whose variance counts people: absent where rows have weights. */
+const COUNTING_PEOPLE = [
+  "distanceVariance",
+  "paperDistanceVariance",
+  "dCalibrationChi2",
+  "logrankChi2",
+  "gapVariance",
+  "gapPaperVariance",
+] as const satisfies readonly ScoreField[];
+
+/** The weights of some rows. */
+function pickWeights(weights: RowWeights, rows: Int32Array): Float64Array {
+  return Float64Array.from(rows, (row) => weights[row]);
 }

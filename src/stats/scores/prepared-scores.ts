@@ -10,12 +10,12 @@
 import { InputError, nameRows } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
-import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
+import type { BinnedSingleCauseInput, CurvesInput } from "../../data/plain-input.ts";
+import { matchHistories, meanCurve } from "../calibration/calibration.ts";
 import { dCalibrationShare } from "../calibration/d-calibration.ts";
 import { type GapReference, referGap } from "../calibration/gap-norms.ts";
+import { totalHazards } from "../individual-logrank.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
-import { totalHazards } from "../logrank.ts";
 import { scoreRow } from "./rps.ts";
 
 /** Counts of events of one bin; 16 bits unless some bin has more events than that. */
@@ -53,11 +53,16 @@ export interface PreparedScores {
   readonly rows: Int32Array; // [n]
   readonly bin: Int32Array; // [n]
   readonly event: Uint8Array; // [n]
+  /** How many people a row stands for, where the outcomes say. */
+  readonly ownWeight?: Float64Array; // [n]
+  /** The first bin at risk, under late entry; rows at risk in no bin are left out. */
+  readonly entryBin?: Int32Array; // [n]
   readonly rps: Float64Array; // [n]
   readonly dCalibrationBin: Uint8Array; // [n]
   readonly dCalibrationOwn: Float64Array; // [n]
   readonly dCalibrationLower: Float64Array; // [n]
   readonly individualExpected: Float64Array; // [n]
+  /** Times the row's own weight: a weight enters a variance squared. */
   readonly individualVariance: Float64Array; // [n]
   /** Null where the tables would have more than `mostLookUps` entries: replicates then compare the curves again. */
   readonly concordance: ConcordanceTables | null;
@@ -203,11 +208,11 @@ function countLookUps(bin: Int32Array, event: Uint8Array, T: number): number {
 export function prepareScores(
   name: string,
   predicted: CurvesInput,
-  observed: BinnedRightCensoredInput,
+  observed: BinnedSingleCauseInput,
   rows?: ArrayLike<number>,
   mostLookUps = MOST_LOOK_UPS,
 ): PreparedScores {
-  const { curves, binned } = matchOutcomes(predicted, observed, "a table of scores");
+  const { curves, binned } = matchHistories(predicted, observed, "a table of scores");
   const { N, T, survival } = curves;
   const chosen = rows ?? Int32Array.from({ length: N }, (_, row) => row);
   for (let i = 0; i < chosen.length; i++) {
@@ -217,7 +222,9 @@ export function prepareScores(
       where: `group "${name}"`,
     });
   }
-  const ordered = orderByBinDescending(chosen, binned.bin, T);
+  const { firstBin, weight } = binned;
+  const seen = firstBin && Int32Array.from(chosen).filter((row) => firstBin[row] <= binned.bin[row]);
+  const ordered = orderByBinDescending(seen ?? chosen, binned.bin, T);
   const n = ordered.length;
   const bin = Int32Array.from(ordered, (row) => binned.bin[row]);
   const event = Uint8Array.from(ordered, (row) => binned.event[row]);
@@ -236,10 +243,12 @@ export function prepareScores(
     dCalibrationOwn[i] = share.own;
     dCalibrationLower[i] = share.lower;
     totalHazards(survival, row * T, bin[i], totals);
-    individualExpected[i] = totals.expected[bin[i]];
-    individualVariance[i] = totals.variance[bin[i]];
+    const before = firstBin === undefined ? 0 : firstBin[row] - 1;
+    const own = weight === undefined ? 1 : weight[row];
+    individualExpected[i] = totals.expected[bin[i]] - totals.expected[before];
+    individualVariance[i] = own * (totals.variance[bin[i]] - totals.variance[before]);
   }
-  const mean = meanCurve(curves, undefined, ordered);
+  const mean = meanCurve(curves, weight, ordered);
   if (!isAbsent(mean) && mean.some(Number.isNaN)) refuseNaN(curves, ordered, name);
   const km = kaplanMeierBinned(binned, undefined, ordered);
   const reference = referGap(
@@ -255,6 +264,8 @@ export function prepareScores(
     rows: ordered,
     bin,
     event,
+    ...(weight && { ownWeight: Float64Array.from(ordered, (row) => weight[row]) }),
+    ...(firstBin && { entryBin: Int32Array.from(ordered, (row) => firstBin[row]) }),
     rps,
     dCalibrationBin,
     dCalibrationOwn,
@@ -262,7 +273,7 @@ export function prepareScores(
     individualExpected,
     individualVariance,
     concordance:
-      countLookUps(bin, event, T) > mostLookUps
+      firstBin !== undefined || countLookUps(bin, event, T) > mostLookUps
         ? null
         : tabulateConcordance(survival, T, ordered, bin, event),
     reference,

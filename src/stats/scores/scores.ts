@@ -22,8 +22,9 @@ import {
 import { meanCurve } from "../calibration/calibration.ts";
 import { dCalibration } from "../calibration/d-calibration.ts";
 import { timeDependentPairs } from "../concordance/time-dependent.ts";
+import { logrankIndividual } from "../individual-logrank.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
-import { logrankIndividual, logrankMeanCurve } from "../logrank.ts";
+import { logrankMeanCurve } from "../logrank.ts";
 import type { ScoreIntervals } from "./bootstrap.ts";
 import { brierBinned } from "./brier.ts";
 import { METRICS, type MetricName, PAPER_METRICS, type ScoredGroup } from "./metrics.ts";
@@ -49,6 +50,29 @@ export interface PaperScores extends Readonly<Record<(typeof PAPER_METRICS)[numb
   readonly noiseFloor?: EceNoise;
 }
 
+/** Events against the predicted hazards of rows at risk, where people enter late or have weights. */
+export interface AtRiskScores {
+  readonly hasEntries: boolean;
+  readonly hasWeights: boolean;
+  /** Observed over expected events, weighted; both are in logrankIndividual. */
+  readonly ratio: number | null;
+  /** The mean over blocks of bins of (O − E)²/V: about 1 for a perfect model. */
+  readonly distance: number | null;
+  /** How many blocks there are. */
+  readonly blocks: number;
+  /** Rows that enter and leave within one bin of the grid: they are at risk in none and count nowhere. */
+  readonly outside: number;
+  /**
+   * What (O − E)²/V is by chance alone: its mean over draws, 95 % point, the rank of the observed value, and that
+   * adjusted for the groups audited together (event-noise.ts). Null until it is drawn.
+   */
+  readonly noiseFloor:
+    | (Readonly<Record<"chi2" | "critical" | "p", number>> & {
+        readonly adjustedP: number | null;
+      })
+    | null;
+}
+
 /** Every score of one group. */
 export interface Scores extends Readonly<Record<MetricName, number | null>> {
   readonly name: string;
@@ -71,6 +95,8 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
    * for the number of groups audited together (noise-floor.ts). Null until it is drawn.
    */
   readonly noiseFloor: EceNoise | null;
+  /** Where people enter late or have weights. */
+  readonly atRisk?: AtRiskScores;
   readonly intervals?: ScoreIntervals;
   /** Path of a null field → why it is null. */
   readonly absent: Readonly<Record<string, string>>;

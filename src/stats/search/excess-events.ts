@@ -1,8 +1,8 @@
 /**
  * Observed against expected events of a group of rows, in a few blocks of time bins. Per row and block: O, whether the
  * event occurred; E = Σ h_s(x_i) and V = Σ h(1−h) over the bins at risk (the sums of the individual logrank,
- * logrank.ts, cut into blocks). These are valid when censoring depends on x. A group is measured by the deviance of
- * "its hazards are θ times the predicted",
+ * individual-logrank.ts, cut into blocks; a row of weight w adds wO, wE and w²V). These are valid when censoring
+ * depends on x and under late entry. A group is measured by the deviance of "its hazards are θ times the predicted",
  *   2 [O log(O/E) − (O − E)] · E/V,
  * which tends to (O−E)²/V and, unlike it, keeps its level down to a handful of events: with one θ for all time (1 df,
  * the level), with log θ linear over the blocks (2 df, the trend) and with one θ per block (B df, the shape). The three
@@ -13,7 +13,7 @@ import { logChiSquareUpperTail, normalQuantile, normalUpperTail } from "../../co
 import { exp, expm1, log, square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import { checkMatching } from "../calibration/calibration.ts";
 
 /** Bins first…last, both included. */
@@ -43,7 +43,7 @@ const EXPECTED_FLOOR = 1e-9;
 /** Totals in the order of `rows`; all rows unless given. */
 export function tallyBlocks(
   curves: Curves,
-  outcomes: BinnedRightCensored,
+  outcomes: BinnedSingleCause,
   blocks: readonly BinBlock[],
   rows?: ArrayLike<number>,
 ): BlockTotals {
@@ -59,19 +59,22 @@ export function tallyBlocks(
   const N = rows === undefined ? curves.N : rows.length;
   const width = 3 * B + 1;
   const values = new Float64Array(N * width);
+  const { firstBin, weight } = outcomes;
   for (let i = 0; i < N; i++) {
     const row = rows === undefined ? i : rows[i];
     const at = i * width;
     const last = outcomes.bin[row];
-    let before = 1;
-    for (let t = 0; t < last && before > 0; t++) {
+    const from = firstBin === undefined ? 0 : firstBin[row] - 1;
+    const own = weight === undefined ? 1 : weight[row];
+    let before = from === 0 ? 1 : survival[row * T + from - 1];
+    for (let t = from; t < last && before > 0; t++) {
       const now = survival[row * T + t];
       const hazard = 1 - now / before;
-      values[at + B + blockOf[t]] += hazard;
-      values[at + 2 * B + blockOf[t]] += hazard * (1 - hazard);
+      values[at + B + blockOf[t]] += own * hazard;
+      values[at + 2 * B + blockOf[t]] += own * own * hazard * (1 - hazard);
       before = now;
     }
-    if (outcomes.event[row] === 1) values[at + blockOf[last - 1]] = 1;
+    if (outcomes.event[row] === 1 && from < last) values[at + blockOf[last - 1]] = own;
     values[at + 3 * B] = 1;
   }
   return { N, B, width, values };

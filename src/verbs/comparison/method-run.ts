@@ -157,9 +157,12 @@ function prepareJudged({ curves, binned, groups, audit }: AuditedRows) {
   const judged = new Set(judgedGroups(audit, curves.T));
   const everyone = { name: "all", rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
   return [everyone, ...groups.filter(({ name }) => judged.has(name))].map(({ name, rows }) =>
-    prepareScores(name, curves, requireRightCensored(binned, "a comparison of methods"), rows),
+    prepareScores(name, curves, binned, rows),
   );
 }
+
+/** What to do instead of a repair under late entry or with weights. */
+export const NO_REPAIR = "compare methods without +boost";
 
 /** The test rows' curves after a boost that was fitted on the validation rows. */
 function repair(
@@ -174,7 +177,7 @@ function repair(
     });
   }
   const { curves, people } = valid;
-  const outcomes = requireRightCensored(valid.binned, "a repair");
+  const outcomes = requireRightCensored(valid.binned, "a repair", NO_REPAIR);
   const task = { curves, outcomes, groups: pickStudyGroups(study, valid.rows), ...present({ people }) };
   const { boost } = fitGuardedBoost(task, { seed: study.model.training.seed });
   return { ...test, curves: applyBoost(boost, test.curves, { groups: pickStudyGroups(study, test.rows) }) };

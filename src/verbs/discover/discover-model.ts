@@ -2,7 +2,7 @@
  * Discover for a model on a table: rows the model knows are searched and rows it has not seen confirm, where the two
  * can be told apart; the columns are the model's own unless others are asked for.
  */
-import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
+import { requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import { selectRows } from "../../data/table.ts";
@@ -51,7 +51,7 @@ export async function discoverModel(
   const found = discover(
     {
       curves,
-      outcomes: requireRightCensored(binned, "a search for groups"),
+      outcomes: requireSingleCause(binned, "a search for groups"),
       table,
       ...present({ confirmRows: confirm ?? undefined, trainingRows: trainingRows ?? undefined, people }),
     },

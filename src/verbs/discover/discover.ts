@@ -12,13 +12,12 @@
 import { InputError } from "../../core/errors.ts";
 import { type CellColumn, cutColumn } from "../../data/groups/candidate-groups.ts";
 import { formatGroup, type GroupExpression } from "../../data/groups/group-expression.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
-import { pickBinned } from "../../data/outcomes/outcomes.ts";
+import { type BinnedSingleCause, pickBinned } from "../../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../../data/outcomes/people.ts";
 import {
-  type BinnedRightCensoredInput,
+  type BinnedSingleCauseInput,
   type CurvesInput,
-  toBinnedRightCensored,
+  toBinnedSingleCause,
   toCurves,
 } from "../../data/plain-input.ts";
 import { findColumn, type Table } from "../../data/table.ts";
@@ -35,7 +34,7 @@ export interface DiscoverInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
   /** The bin in which each person had the event or was censored. */
-  readonly outcomes: BinnedRightCensoredInput;
+  readonly outcomes: BinnedSingleCauseInput;
   /** The table of these rows, whose columns groups are made from. */
   readonly table: Table;
   /** Rows that confirm, none of which the model has seen; the others are searched. Default: halves by seed. */
@@ -110,7 +109,7 @@ const CELLS_CROSSED = 10;
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
   const { table, people } = input;
   const curves = toCurves(input.curves);
-  const outcomes = toBinnedRightCensored(input.outcomes, "a search for groups");
+  const outcomes = toBinnedSingleCause(input.outcomes, "a search for groups");
   const settings = checkSettings(options, input);
   const { seed, level, top, maxCross } = settings;
   if (table.rows !== curves.N) {
@@ -186,7 +185,7 @@ function requireOption(name: string, value: number, valid: boolean): void {
   if (!valid) throw new InputError(`discovery: ${name} cannot be ${value}`, { code: "option.invalid" });
 }
 
-function countEvents({ event }: BinnedRightCensored, rows: Int32Array): number {
+function countEvents({ event }: BinnedSingleCause, rows: Int32Array): number {
   return rows.reduce((sum, row) => sum + event[row], 0);
 }
 

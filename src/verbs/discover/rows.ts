@@ -8,7 +8,7 @@
 
 import { InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { splitRows } from "../../data/outcomes/split.ts";
 import type { BlockTotals } from "../../stats/search/excess-events.ts";
@@ -29,7 +29,7 @@ const LEARNT_CHANCE = 0.5;
 const HALVES_STREAM = 0xd15c;
 
 /** Halves of the rows, or of the people if given. */
-export function divideRows(outcomes: BinnedRightCensored, seed: number, people?: People): Halves {
+export function divideRows(outcomes: BinnedSingleCause, seed: number, people?: People): Halves {
   const N = people?.count ?? outcomes.bin.length;
   if (N < 2) {
     const unit = people === undefined ? "rows" : "people";

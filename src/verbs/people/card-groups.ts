@@ -8,6 +8,7 @@ import { absent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import { ALL_GROUP } from "../../data/groups/groups.ts";
 import { certify, type GroupCertificate } from "../../stats/certificates/certificates.ts";
+import { ENTERED_LATE, WEIGHED } from "../../stats/scores/history-scores.ts";
 import { BOUND_ALPHA } from "../audit.ts";
 import { predictRows, tallyTrainingRows } from "../audit-model.ts";
 import { chooseJudgedRows } from "../judged-rows.ts";
@@ -38,6 +39,8 @@ export async function judgeCardGroups(
     const byCause = await judgeCauseGroups(study, rows, backend);
     return { which, rows: rows.length, alpha: BOUND_ALPHA, groups: [], byCause };
   }
+  if (study.outcomes.entry !== undefined) return absent(ENTERED_LATE);
+  if (study.outcomes.weight !== undefined) return absent(`no bound with weights: ${WEIGHED}`);
   const predicted = await predictRows(study, rows, backend);
   const everyone = { ...ALL_GROUP, rows: Int32Array.from(rows.keys()) };
   const named = predicted.groups.flatMap(({ expression, ...group }) =>

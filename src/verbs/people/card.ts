@@ -17,7 +17,7 @@ import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { cellText, findColumn, type Table } from "../../data/table.ts";
 import { riskAt } from "../../stats/curve-readings.ts";
-import type { Model } from "../../training/model.ts";
+import { isStartStop, type Model } from "../../training/model.ts";
 import { columnsNeeded, gridOf } from "../predict.ts";
 import type { CurveBands } from "./bands.ts";
 import type { JudgedGroups } from "./card-groups.ts";
@@ -61,6 +61,8 @@ export interface CardData {
     /** Groups it was held to without being told who is in them. */
     readonly groups: readonly string[];
   };
+  /** The model learnt from start-stop rows: the curve is what follows if these features stay as they are. */
+  readonly staysAsItIs?: boolean;
   /** Whether counts under five are hidden. */
   readonly hidesSmallCells: boolean;
 }
@@ -117,6 +119,7 @@ export function gatherCard(input: CardInput): CardData {
     groups: pickOwn(input.groups ?? absent("no rows with a known outcome were given"), table, row),
     warnings: describeDoubts(model, table, row),
     unseen: listUnseen(model, table, id),
+    ...(isStartStop(model) ? { staysAsItIs: true } : {}),
     hidesSmallCells: input.showSmallCells !== true,
   };
 }

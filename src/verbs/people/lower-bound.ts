@@ -83,7 +83,11 @@ export async function calibrateBound(
       hint: "give a table of rows it has not seen, or keep rows for the test in training: --split 0.6,0.2,0.2",
     });
   }
-  const outcomes = requireRightCensored(pickOutcomes(study.outcomes, rows), "a lower bound");
+  const outcomes = requireRightCensored(
+    pickOutcomes(study.outcomes, rows),
+    "a lower bound",
+    "it counts people from the start of the clock, one row each: predict quantiles (--quantiles) or bands (--bands)",
+  );
   const events = outcomes.event.reduce((sum, event) => sum + event, 0);
   if (events < LEAST_EVENTS) {
     throw new InputError(

@@ -40,6 +40,9 @@ write(
   }),
 );
 
+/** Where the draws of the tables below begin, so that none depends on the others. */
+const begin = state;
+
 // causes.csv, relapse.csv and death.csv: 300 people who may relapse or die first, and their incidences by somebody who did
 // not know that stage 3 relapses twice as fast.
 const RELAPSE = 0.07;
@@ -73,3 +76,26 @@ for (const cause of ["relapse", "death"]) {
     }),
   );
 }
+
+// People of the same kind who came under observation late, with weights: those whose event came first are not seen.
+state = begin;
+const late = [];
+while (late.length < 160) {
+  const age = 40 + Math.floor(40 * draw());
+  const sex = draw() < 0.5 ? "F" : "M";
+  const hazard = 0.2 * Math.exp((age - 60) / 25);
+  const own = -Math.log(draw()) / hazard;
+  const entry = 3 * draw();
+  const censored = entry + 2 + 6 * draw();
+  const weight = 0.5 + draw();
+  if (own <= entry + 0.05) continue;
+  const time = Math.min(own, censored, BINS - 0.01);
+  late.push({ entry, time, event: own <= Math.min(censored, BINS - 0.01) ? 1 : 0, age, sex, weight });
+}
+write(
+  "late.csv",
+  "entry,time,event,age,sex,weight",
+  late.map(({ entry, time, event, age, sex, weight }) =>
+    [entry.toFixed(2), time.toFixed(2), event, age, sex, weight.toFixed(3)].join(","),
+  ),
+);

@@ -1,0 +1,98 @@
+/**
+ * The audit of curves where people enter late or have weights: the scores that are defined, for everyone and for every
+ * group, each that is not with its reason (stats/scores/history-scores.ts). Groups are judged by the individual logrank
+ * with Holm's adjustment, and with weights alone by their calibration error against its noise floor too. What is random
+ * goes by person where the rows say whose they are: along the observed path, rows that follow one another together.
+ * No bound and no certificate is given.
+ */
+import { absent, isAbsent } from "../core/measured.ts";
+import { InputError } from "../core/errors.ts";
+import { countPeopleWithEvents, haveSeveralRows } from "../data/outcomes/people.ts";
+import { toBinnedSingleCause, toCurves, toInt32 } from "../data/plain-input.ts";
+import { equalEventBlocks } from "../objectives/time-blocks.ts";
+import { judgeAgreement } from "../stats/calibration/agreement.ts";
+import { type EventNoise, eventNoise } from "../stats/calibration/event-noise.ts";
+import { simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
+import { logrankByPerson } from "../stats/individual-logrank.ts";
+import { ENTERED_LATE, scoreHistories, WEIGHED } from "../stats/scores/history-scores.ts";
+import { prepareScores } from "../stats/scores/prepared-scores.ts";
+import type { Scores } from "../stats/scores/scores.ts";
+import type { AuditInput, AuditOptions, AuditPhase, AuditTable } from "./audit.ts";
+import {
+  addAgreement,
+  addIntervals,
+  addNoiseFloor,
+  BOUND_ALPHA,
+  bootstrapHere,
+  DEFAULT_DRAWS,
+  DEFAULT_SEED,
+  EVERYONE,
+} from "./audit-parts.ts";
+
+/** Scores curves against outcomes with late entries or weights, overall and by group. */
+export async function auditHistories(input: AuditInput, options: AuditOptions): Promise<AuditTable> {
+  const curves = toCurves(input.curves);
+  const outcomes = toBinnedSingleCause(input.outcomes, "an audit");
+  if (options.certify !== undefined) throw refuseCertificate(outcomes);
+  const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level, onProgress } = options;
+  const tell = (phase: AuditPhase) => (done: number, total: number) => onProgress?.(phase, done, total);
+  const people = input.people && haveSeveralRows(input.people) ? input.people : undefined;
+  const by = people === undefined ? {} : { people };
+  const named = (input.groups ?? []).map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
+  const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
+  const audited = [everyone, ...named];
+  const blocks = equalEventBlocks(outcomes);
+  let scores: readonly Scores[] = audited.map(({ name, rows }, g) => {
+    tell("scoring")(g, audited.length);
+    const one = scoreHistories(name, curves, outcomes, rows, blocks);
+    if (people === undefined) return one;
+    const peopleWithEvents = countPeopleWithEvents(people, outcomes.event, rows);
+    const logrankIndividual = logrankByPerson(one.logrankIndividual, curves, outcomes, people, rows);
+    return { ...one, peopleWithEvents, logrankIndividual };
+  });
+  tell("scoring")(audited.length, audited.length);
+  if (draws > 0) {
+    const drawing = { draws, seed, ...by, onProgress: tell("drawing the noise floor") };
+    const noise = eventNoise(curves, outcomes, audited, drawing);
+    scores = scores.map((one, g) => addEventNoise(one, isAbsent(noise[g]) ? null : noise[g]));
+    const { firstBin, ...weighed } = outcomes;
+    if (firstBin === undefined) {
+      const floors = simultaneousNoiseFloor(curves, weighed, audited, { draws, seed, ...by }).groups;
+      scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
+    }
+  }
+  if (replicates > 0) {
+    const prepared = audited.map(({ name, rows }) => prepareScores(name, curves, outcomes, rows));
+    const drawing = { replicates, seed, ...(level === undefined ? {} : { level }), ...by };
+    const results = await (options.bootstrap ?? bootstrapHere)(prepared, drawing);
+    scores = scores.map((one, g) => addIntervals(one, results[g]));
+  }
+  const unbounded = absent(outcomes.firstBin === undefined ? WEIGHED : ENTERED_LATE);
+  const judged = judgeAgreement(scores, curves.T);
+  const results = scores.map((one, g) => addAgreement(one, judged[g], options.unbounded, unbounded));
+  return {
+    overall: results[0],
+    groups: results.slice(1),
+    bounds: { alpha: BOUND_ALPHA, draws: 0, seed },
+  };
+}
+
+function addEventNoise(scores: Scores, noise: EventNoise | null): Scores {
+  if (noise === null || scores.atRisk === undefined) return scores;
+  const { floor: chi2, critical, p, adjustedP } = noise;
+  const noiseFloor = { chi2, critical, p, adjustedP: isAbsent(adjustedP) ? null : adjustedP };
+  return { ...scores, atRisk: { ...scores.atRisk, noiseFloor } };
+}
+
+/** Certificates bound means of curves against true survival, counting people from the start. */
+export function refuseCertificate({ firstBin }: { readonly firstBin?: unknown }): InputError {
+  return new InputError(
+    firstBin === undefined
+      ? "no certificate can be given with weights: it counts people, and a weight of 2 is not two people seen"
+      : `no certificate can be given under late entry: ${ENTERED_LATE}`,
+    {
+      code: "certify.history",
+      hint: "leave out --certify: the individual logrank of every group is in the audit",
+    },
+  );
+}
