@@ -149,6 +149,17 @@ function writeWide(): string {
   return writeScratch("wide.csv", csv(`time,event,id,${names.join(",")}`, rows));
 }
 
+/** Two causes, and people who are censored at 40. */
+function writeCauses(): string {
+  const random = createRandom(9);
+  const rows = Array.from({ length: 160 }, (_, row) => {
+    const time = -30 * Math.log(1 - random.uniform());
+    const event = time > 40 ? "none" : row % 3 === 0 ? "relapse" : "death";
+    return [50 + (row % 31), row % 2 === 0 ? "F" : "M", Math.min(time, 40).toFixed(2), event];
+  });
+  return writeScratch("causes.csv", csv("age,sex,time,event", rows));
+}
+
 const printed: Printed[] = [];
 
 function print(command: string, title: string, args: readonly string[], expectedCode = 0): void {
@@ -313,6 +324,13 @@ beforeAll(() => {
   print("summary", "of a network", [net, ...alone]);
   print("summary", "of people", [eyes]);
   print("export", "encoded", [net, "--onnx", scratch("x.onnx")]);
+  const [ofCauses, apart] = [writeCauses(), scratch("causes.model")];
+  const inCauses = [ofCauses, ...outcome("time", "event"), "--causes", "relapse,death", "--censored", "none"];
+  const brief = ["--steps", "2", "--ensemble", "1", "--bins", "6", "--group", "sex = F", ...alone];
+  print("train", "by cause", [...inCauses, ...brief, "--out", apart]);
+  print("explain", "by cause", [apart, ofCauses, "--row", "3", "--at", "20", "--cause", "death"]);
+  print("summary", "by cause", [apart]);
+  print("export", "by cause", [apart, "--onnx", scratch("causes.onnx")]);
   print("export", "raw", [cox, "--onnx", scratch("raw.onnx"), "--raw"]);
 }, PATIENCE);
 
@@ -520,10 +538,13 @@ const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   km: ["observed", "n"],
   cox: ["observed", "cause"],
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
-  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
+  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents", "causes"],
   audit: ["requirements", "report", "intervals", "peopleWithEvents"],
   compare: ["people", "peopleWithEvents"],
   discover: ["people", "designEffect"],
+  explain: ["cause", "causes"],
+  summary: ["causes", "censored"],
+  export: ["incidence"],
 };
 
 function isOptional(command: string, path: JsonPath): boolean {

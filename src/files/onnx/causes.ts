@@ -2,8 +2,8 @@
  * Competing causes as an ONNX graph. A network gives each cause logits z_k [N,T]; with a = log(1 + Σ_k e^{z_k}) and
  * A(t) = Σ_{s≤t} a(s),
  *   S(t) = e^{−A(t)},   F_k(t) = Σ_{s≤t} e^{z_k(s) − A(s)},
- * in double precision, since sums over a hundred bins would lose digits in single. What runs before the logits is single
- * precision, as it is trained; causes share it (models/networks/cause-view.ts).
+ * in double precision, since sums over a hundred bins would lose digits in single. What runs before the logits is
+ * single precision, as it is trained; causes share it (models/networks/cause-view.ts).
  */
 import { causeParameters, causeSpec } from "../../models/networks/cause-view.ts";
 import { baseParameter, type HeldSpec } from "../../models/networks/held.ts";

@@ -26,6 +26,16 @@ type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
 /** The largest float32: the limit of single precision. */
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
 
+/** A result of the graph, and the output that it is given as. */
+interface Exposed {
+  readonly result: string;
+  readonly output: OnnxValue;
+}
+
+function exposeResult({ result, output }: Exposed): OnnxNode {
+  return { op: "Identity", domain: "", inputs: [result], output: output.name, attributes: {} };
+}
+
 export function createOnnxGraph(inputs: readonly OnnxValue[]) {
   const taken = new Set(inputs.map(({ name }) => name));
   const nodes: OnnxNode[] = [];
@@ -82,12 +92,7 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]) {
       return name;
     },
     /** The whole graph as bytes, with `result` exposed as `output`, and `more` results as theirs. */
-    finish(
-      result: string,
-      output: OnnxValue,
-      about: OnnxAbout,
-      more: readonly { readonly result: string; readonly output: OnnxValue }[] = [],
-    ): Uint8Array {
+    finish(result: string, output: OnnxValue, about: OnnxAbout, more: readonly Exposed[] = []): Uint8Array {
       const exposed = [{ result, output }, ...more];
       const usesTexts = nodes.some(({ domain }) => domain === TEXT_DOMAIN);
       return writeOnnx({
@@ -100,16 +105,7 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]) {
         inputs,
         outputs: exposed.map((one) => one.output),
         tensors,
-        nodes: [
-          ...nodes,
-          ...exposed.map((one) => ({
-            op: "Identity",
-            domain: "",
-            inputs: [one.result],
-            output: one.output.name,
-            attributes: {},
-          })),
-        ],
+        nodes: [...nodes, ...exposed.map(exposeResult)],
       });
     },
   };

@@ -1,6 +1,6 @@
 /**
- * The logits of a single network as an ONNX graph: x [N,D] in, [N,T] out, in single precision as it is trained. The LSTM
- * is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
+ * The logits of a single network as an ONNX graph: x [N,D] in, [N,T] out, in single precision as it is trained. The
+ * LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
  */
 import { FormatError } from "../../core/errors.ts";
 import { hiddenOf } from "../../models/networks/anchored.ts";

@@ -203,7 +203,7 @@ const BASIC: Readonly<Record<string, string>> = {
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
   predict: "at quantiles rmst id long risk bands lower-bound calibrate out",
-  explain: "row at id card time-unit seed category number json",
+  explain: "row at cause id card time-unit seed category number json",
   audit: "curves time event by group groups tolerance certify report require",
   discover: "curves time event split columns drop top min-rows level json",
   boost: "curves time event split group groups out save apply json",

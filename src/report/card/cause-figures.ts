@@ -1,7 +1,7 @@
 /**
- * The figures of a card by cause: incidences stacked, and a hundred people. Cause k has the page's colour of predictions
- * or of observations in turn, at a strength of its own, so that neighbours differ in hue and in darkness; those without
- * any are in outline. The keys of the legend are drawn the same.
+ * The figures of a card by cause: incidences stacked, and a hundred people. Cause k has the page's colour of
+ * predictions or of observations in turn, at a strength of its own, so that neighbours differ in hue and in darkness;
+ * those without any are in outline. The keys of the legend are drawn the same.
  */
 import * as Plot from "@observablehq/plot";
 import type { ExplainedCause } from "../../verbs/people/explained-quantities.ts";

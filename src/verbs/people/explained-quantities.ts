@@ -1,8 +1,8 @@
 /**
- * What an explanation takes apart: by each time the risk and the log of a cumulative hazard. With one kind of event they
- * are 1 − S(t) and log(−log S(t)). With several causes every cause has its own, F_k(t) and log(−log(1 − F_k(t))), and all
- * causes are read off one pass over the composed rows. Curves go by as `free` [N,K,T], the chance to be without the event,
- * or without this cause.
+ * What an explanation takes apart: by each time the risk and the log of a cumulative hazard. With one kind of event
+ * they are 1 − S(t) and log(−log S(t)). With several causes every cause has its own, F_k(t) and log(−log(1 − F_k(t))),
+ * and all causes are read off one pass over the composed rows. Curves go by as `free` [N,K,T], the chance to be without
+ * the event, or without this cause.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { log } from "../../core/elementary.ts";

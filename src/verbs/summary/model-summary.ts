@@ -1,6 +1,6 @@
 /**
- * The fields of a model's summary: what it is, on whom it was trained, its grid, and the effects of columns and groups on
- * the hazard, of any event and of each cause. What may not be known is `Measured`, with the reason in its place.
+ * The fields of a model's summary: what it is, on whom it was trained, its grid, and the effects of columns and groups
+ * on the hazard, of any event and of each cause. What may not be known is `Measured`, with the reason in its place.
  */
 import type { Measured } from "../../core/measured.ts";
 import type { ColumnEncoding } from "../../data/encode/encoder.ts";
