@@ -3,6 +3,7 @@
  * part. Every sentence that compares is made from the lines: "lower" and "higher" are paired differences at the 5 %
  * level, everything else is "not separated".
  */
+import { countOf } from "graduate/data";
 import { formatMarkdown, formatSigned, listOf } from "../pages/markdown.ts";
 import { formatChance } from "../pages/tables.ts";
 import { CAUSES } from "./law.ts";
@@ -59,7 +60,9 @@ export function causesPage(plan: CausesPlan, lines: readonly CauseLine[]): strin
     "Made by `graduate reproduce causes --page docs/results/causes.md` from `paper/causes.jsonl`: " +
       `${sayMade(summary)} The plan, committed before these runs, is \`paper/plans/causes.json\`; the law of ` +
       "the simulated patients, written down before any model was run on it, is `paper/src/causes/law.ts`; the peers' " +
-      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of.",
+      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of. Lower and higher are paired " +
+      "differences with p below .05, two-sided and not corrected for their number; with few seeds, much that differs " +
+      "is not separated.",
     ...laws.flatMap((law) => lawSection(law, summary)),
     ...tableSections(tables),
     NOTES,
@@ -95,15 +98,37 @@ function sayScore(rows: readonly CauseRow[], k: number): string {
 function sayFirst({ laws, tables }: CausesSummary): string {
   const ofLaw = laws
     .filter(({ seeds }) => seeds.length > 1)
-    .map(({ part, rows, seeds }) => {
+    .map((law) => {
+      const { part, rows, seeds } = law;
+      const say = (what: string, k: number) =>
+        `${what} is ${sayScore(rows, k)} (mean rank ${rankOf(rows, k)} of ${rows.length})`;
       const scores = [
-        `mean true error of groups ${sayScore(rows, 0)}`,
-        ...CAUSES.map((cause, k) => `ISE of ${cause} ${sayScore(rows, 3 + k)}`),
+        say("graduate's mean true error of groups", 0),
+        ...CAUSES.map((cause, k) => say(`its ISE of ${cause}`, 3 + k)),
+        sayLargest(law),
       ];
-      const where = part === "A" ? "Simulated patients without late entry" : "With late entry";
-      return `${where} (part ${part}, ${seeds.length} cohorts), graduate has: ${scores.join(". Its ")}.`;
+      const where = part === "A" ? "Simulated patients, everyone from the start" : "Some come late";
+      return `**${where} (part ${part}, ${seeds.length} cohorts):** ${scores.join(". ").replace(/\. i/g, ". I")}.`;
     });
   return [...ofLaw, ...sayTables(tables.filter(({ seeds }) => seeds.length > 1))].join(" ");
+}
+
+function rankOf(rows: readonly CauseRow[], k: number): string {
+  return rows.find(({ system }) => system === "graduate")?.scores[k].rank.toFixed(1) ?? "–";
+}
+
+/** The group and cause that graduate misses most, and who misses it least. */
+function sayLargest({ groups, rows }: LawPart): string {
+  const systems = rows.map(({ system }) => system);
+  const own = systems.indexOf("graduate");
+  const named = groups.filter(({ group }) => group !== "all");
+  const furthest = named.reduce((a, b) => (b.errors[own] > a.errors[own] ? b : a));
+  const least = furthest.errors.indexOf(Math.min(...furthest.errors));
+  const points = (error: number) => (100 * error).toFixed(2);
+  return (
+    `its largest error is that of ${CAUSES[furthest.cause]} in ${furthest.group}, ${points(furthest.errors[own])} ` +
+    `points, where ${NAMES[systems[least]]} has the least, ${points(furthest.errors[least])}`
+  );
 }
 
 /** Tables and causes counted, for each of the two kinds of score. */
@@ -119,8 +144,8 @@ function sayTables(tables: readonly TablePart[]): string[] {
   };
   const say = (scores: readonly number[]) => systems.map((system) => count(system, scores)).join(", ");
   return [
-    `On ${tables.length} public tables of two causes, the cases in which graduate is lower / not separated / higher: ` +
-      `integrated Brier score against ${say([0, 1])}; calibration by group against ${say([2, 3])}.`,
+    `**${tables.length} public tables, two causes each:** the cases in which graduate is lower / not separated / ` +
+      `higher are, of the integrated Brier score, ${say([0, 1])}; of the calibration by group, ${say([2, 3])}.`,
   ];
 }
 
@@ -135,27 +160,18 @@ function differenceOf({ difference }: CauseScore, { by, digits }: Title): string
   return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}, p ${formatChance(p)}`;
 }
 
-/** Means with ranks, then differences. */
-function scoreTables({ rows }: CausePart, titles: readonly Title[]): string[] {
-  return [
+/** Means with ranks, then differences where there are seeds enough for them. */
+function scoreTables({ rows, seeds }: CausePart, titles: readonly Title[]): string[] {
+  const heads = ["", ...titles.map(({ title }) => title)];
+  const tableOf = (of: readonly CauseRow[], cell: (score: CauseScore, title: Title) => string) =>
     formatMarkdown(
-      ["", ...titles.map(({ title }) => title)],
-      rows.map(({ system, scores }) => [
-        NAMES[system],
-        ...scores.map((score, k) => cellOf(score, titles[k])),
-      ]),
-    ),
-    "graduate less the other, paired by seed:",
-    formatMarkdown(
-      ["", ...titles.map(({ title }) => title)],
-      rows
-        .filter(({ system }) => system !== "graduate")
-        .map(({ system, scores }) => [
-          NAMES[system],
-          ...scores.map((score, k) => differenceOf(score, titles[k])),
-        ]),
-    ),
-  ];
+      heads,
+      of.map(({ system, scores }) => [NAMES[system], ...scores.map((score, k) => cell(score, titles[k]))]),
+    );
+  const means = tableOf(rows, cellOf);
+  if (seeds.length < 2) return [means];
+  const others = rows.filter(({ system }) => system !== "graduate");
+  return [means, "graduate less the other, paired by seed:", tableOf(others, differenceOf)];
 }
 
 function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
@@ -167,7 +183,7 @@ function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
   const fresh = plan.truthPeople.toLocaleString("en");
   return [
     title,
-    `${plan.people.toLocaleString("en")} people in each of ${seeds.length} cohorts (seeds ${seeds[0]} to ` +
+    `${plan.people.toLocaleString("en")} people in each of ${countOf(seeds.length, "cohort")} (seeds ${seeds[0]} to ` +
       `${seeds.at(-1)}), scored on ${fresh} fresh people up to ${plan.times.count * plan.times.step} months. Errors ` +
       "are in points of F_k, ± a standard error, with the mean rank among the systems in brackets; lower is better.",
     ...scoreTables(law, LAW_TITLES),
@@ -195,7 +211,7 @@ function tableSections(tables: readonly TablePart[]): string[] {
       const title = `### ${table.name}: ${table.about}`;
       if (seeds.length === 0 || rowsOf === null) return [title, "No seed has all of its lines."];
       const about =
-        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ${seeds.length} splits, up to ` +
+        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ${countOf(seeds.length, "split")}, up to ` +
         `${table.horizon}; groups: ${table.groups.join("; ")}.`;
       return [title, about, ...scoreTables(part, titlesOf(part))];
     }),
