@@ -52,10 +52,6 @@ export function createHazardFit(
       for (let k = 0; k < K; k++) atKnots[k] += theta[own + members[m] * K + k];
     }
   };
-  const logitAt = (t: number) => {
-    const k = knot[t];
-    return base[t] + slope + atKnots[k] + share[t] * (atKnots[k + 1] - atKnots[k]);
-  };
 
   const features = new Float64Array(own);
   const residual = new Float64Array(K);
@@ -66,13 +62,14 @@ export function createHazardFit(
     residual.fill(0);
     weights.fill(0);
     for (let t = 0; t < bin[i]; t++) {
-      const z = logitAt(t);
+      const k = knot[t];
+      const z = base[t] + slope + atKnots[k] + share[t] * (atKnots[k + 1] - atKnots[k]);
       const isEvent = event[i] === 1 && t === bin[i] - 1;
       const e = exp(-z);
       const hazard = 1 / (1 + e);
       value += Math.max(z, 0) - (isEvent ? z : 0);
       factors[t] = 1 + (z >= 0 ? e : 1 / e);
-      addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
+      addBin(k, share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
     return value + sumLogs(factors, bin[i]);
@@ -85,12 +82,21 @@ export function createHazardFit(
       const gradient = new Float64Array(P);
       const information = new Float64Array(P * P);
       const slopes = createOuterSum(own);
+      const waiting = Array.from({ length: G + 1 }, (): WaitingRows => createWaiting(own, K));
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
         value += sumBins(i);
         for (let j = 0; j < own; j++) features[j] = x[i * D + j];
         addRow({ residual, weights, members, count }, features, slopes, gradient, information);
+        for (let m = 0; m < count; m++) {
+          const group = members[m];
+          if (addWaiting(waiting[group], weights, features))
+            flushWaiting(waiting[group], group, information, P);
+        }
       }
+      waiting.forEach((rows, group) => {
+        flushWaiting(rows, group, information, P);
+      });
       placeSlopes(slopes, own, information, P);
       return { value, gradient, information };
     },
@@ -133,7 +139,7 @@ interface RowSums {
   readonly count: number;
 }
 
-/** Adds a row to the gradient and the information, and its features to the outer products of the slopes. */
+/** Adds a row to the gradient, to the information of the offsets, and its features to the outer products of the slopes. */
 function addRow(
   { residual, weights, members, count }: RowSums,
   features: Float64Array, // [own]
@@ -144,28 +150,93 @@ function addRow(
   const own = features.length;
   const K = residual.length;
   const P = gradient.length;
-  const sums = new Float64Array(K);
   let all = 0;
   let gap = 0;
   for (let k = 0; k < K; k++) {
-    for (let l = 0; l < K; l++) sums[k] += weights[k * K + l];
-    all += sums[k];
+    all += sumRow(weights, K, k);
     gap += residual[k];
   }
   for (let j = 0; j < own; j++) gradient[j] += gap * features[j];
   addOuter(slopes, all, features, 0, own);
   for (let c = 0; c < count; c++) {
-    for (let k = 0; k < K; k++) {
-      const at = own + members[c] * K + k;
-      gradient[at] += residual[k];
-      for (let j = 0; j < own; j++) information[at * P + j] += sums[k] * features[j];
-      for (let d = 0; d <= c; d++) {
-        const other = own + members[d] * K;
-        const last = Math.min(k + 1, d < c ? K - 1 : k);
-        for (let l = Math.max(k - 1, 0); l <= last; l++) {
-          information[at * P + other + l] += weights[k * K + l];
-        }
+    const first = own + members[c] * K;
+    for (let k = 0; k < K; k++) gradient[first + k] += residual[k];
+    for (let d = 0; d <= c; d++) addPair(weights, K, information, P, first, own + members[d] * K, d < c);
+  }
+}
+
+/** Adds a row's weights, 0 but for neighbouring knots, where two groups meet; of a group with itself the lower half. */
+function addPair(
+  weights: Float64Array, // [K,K]
+  K: number,
+  information: Float64Array, // [P,P]
+  P: number,
+  first: number,
+  other: number,
+  isWhole: boolean,
+): void {
+  for (let k = 0; k < K; k++) {
+    const at = (first + k) * P + other + k;
+    const from = k * K + k;
+    if (k > 0) information[at - 1] += weights[from - 1];
+    information[at] += weights[from];
+    if (isWhole && k + 1 < K) information[at + 1] += weights[from + 1];
+  }
+}
+
+/** Σ_l of a row of the weights, which are 0 but for neighbouring knots. */
+function sumRow(weights: Float64Array, K: number, k: number): number {
+  let sum = 0;
+  for (let l = Math.max(k - 1, 0); l <= Math.min(k + 1, K - 1); l++) sum += weights[k * K + l];
+  return sum;
+}
+
+/**
+ * Rows of a group that wait to be added to its products with the slopes: four at a time, an entry of the information is
+ * read and written once, and its sum still goes row by row.
+ */
+interface WaitingRows {
+  readonly features: Float64Array; // [4,own]
+  readonly sums: Float64Array; // [4,K]
+  filled: number;
+}
+
+/** How many rows wait at most; flushWaiting is written for this number. */
+const WAITING = 4;
+
+function createWaiting(own: number, K: number): WaitingRows {
+  return { features: new Float64Array(WAITING * own), sums: new Float64Array(WAITING * K), filled: 0 };
+}
+
+/** Returns whether the rows are complete. */
+function addWaiting(waiting: WaitingRows, weights: Float64Array, features: Float64Array): boolean {
+  const own = features.length;
+  const K = waiting.sums.length / WAITING;
+  const { filled } = waiting;
+  for (let j = 0; j < own; j++) waiting.features[filled * own + j] = features[j];
+  for (let k = 0; k < K; k++) waiting.sums[filled * K + k] = sumRow(weights, K, k);
+  waiting.filled++;
+  return waiting.filled === WAITING;
+}
+
+/** information[g·K + k, j] += Σ over the rows of sums_k · feature_j, from the first row to the last. */
+function flushWaiting(waiting: WaitingRows, group: number, information: Float64Array, P: number): void {
+  const { features: f, sums, filled } = waiting;
+  const own = f.length / WAITING;
+  const K = sums.length / WAITING;
+  waiting.filled = 0;
+  for (let k = 0; k < K; k++) {
+    const at = (own + group * K + k) * P;
+    if (filled < WAITING) {
+      for (let r = 0; r < filled; r++) {
+        for (let j = 0; j < own; j++) information[at + j] += sums[r * K + k] * f[r * own + j];
       }
+      continue;
+    }
+    const [s0, s1, s2, s3] = [sums[k], sums[K + k], sums[2 * K + k], sums[3 * K + k]];
+    for (let j = 0; j < own; j++) {
+      information[at + j] =
+        information[at + j] + s0 * f[j] + s1 * f[own + j] + s2 * f[2 * own + j] + s3 * f[3 * own + j];
     }
   }
 }
