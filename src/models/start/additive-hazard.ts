@@ -52,6 +52,10 @@ export function createHazardFit(
       for (let k = 0; k < K; k++) atKnots[k] += theta[own + members[m] * K + k];
     }
   };
+  const logitAt = (t: number) => {
+    const k = knot[t];
+    return base[t] + slope + atKnots[k] + share[t] * (atKnots[k + 1] - atKnots[k]);
+  };
 
   const features = new Float64Array(own);
   const residual = new Float64Array(K);
@@ -62,14 +66,13 @@ export function createHazardFit(
     residual.fill(0);
     weights.fill(0);
     for (let t = 0; t < bin[i]; t++) {
-      const k = knot[t];
-      const z = base[t] + slope + atKnots[k] + share[t] * (atKnots[k + 1] - atKnots[k]);
+      const z = logitAt(t);
       const isEvent = event[i] === 1 && t === bin[i] - 1;
       const e = exp(-z);
       const hazard = 1 / (1 + e);
       value += Math.max(z, 0) - (isEvent ? z : 0);
       factors[t] = 1 + (z >= 0 ? e : 1 / e);
-      addBin(k, share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
+      addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
     return value + sumLogs(factors, bin[i]);
@@ -79,26 +82,15 @@ export function createHazardFit(
     P,
     measure(theta) {
       let value = 0;
-      const gradient = new Float64Array(P);
-      const information = new Float64Array(P * P);
-      const slopes = createOuterSum(own);
-      const waiting = Array.from({ length: G + 1 }, (): WaitingRows => createWaiting(own, K));
+      const sums = createSums(own, G + 1, K);
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
         value += sumBins(i);
         for (let j = 0; j < own; j++) features[j] = x[i * D + j];
-        addRow({ residual, weights, members, count }, features, slopes, gradient, information);
-        for (let m = 0; m < count; m++) {
-          const group = members[m];
-          if (addWaiting(waiting[group], weights, features))
-            flushWaiting(waiting[group], group, information, P);
-        }
+        addRow({ residual, weights, members, count }, features, sums);
       }
-      waiting.forEach((rows, group) => {
-        flushWaiting(rows, group, information, P);
-      });
-      placeSlopes(slopes, own, information, P);
-      return { value, gradient, information };
+      flushSums(sums);
+      return { value, gradient: sums.gradient, information: sums.information };
     },
     evaluate(theta) {
       let value = 0;
@@ -139,13 +131,47 @@ interface RowSums {
   readonly count: number;
 }
 
-/** Adds a row to the gradient, to the information of the offsets, and its features to the outer products of the slopes. */
+/** Sums over rows, as far as they have been added up. */
+interface InformationSums {
+  readonly gradient: Float64Array; // [P]
+  readonly information: Float64Array; // [P,P], lower triangle
+  /** The outer products of the features. */
+  readonly slopes: OuterSum;
+  /** Of each group, everyone last: the rows whose products with the features wait to be added. */
+  readonly waiting: readonly WaitingRows[];
+}
+
+/**
+ * Rows of a group: four at a time, an entry of the information is read and written once, while its sum still goes row
+ * by row, so that the bits are those of adding each row by itself.
+ */
+interface WaitingRows {
+  readonly features: Float64Array; // [4,own]
+  readonly sums: Float64Array; // [4,K]
+  filled: number;
+}
+
+/** How many rows wait at most; flushWaiting is written for this number. */
+const WAITING = 4;
+
+function createSums(own: number, groups: number, K: number): InformationSums {
+  const P = own + groups * K;
+  return {
+    gradient: new Float64Array(P),
+    information: new Float64Array(P * P),
+    slopes: createOuterSum(own),
+    waiting: Array.from({ length: groups }, () => ({
+      features: new Float64Array(WAITING * own),
+      sums: new Float64Array(WAITING * K),
+      filled: 0,
+    })),
+  };
+}
+
 function addRow(
   { residual, weights, members, count }: RowSums,
   features: Float64Array, // [own]
-  slopes: OuterSum,
-  gradient: Float64Array, // [P]
-  information: Float64Array, // [P,P]
+  { gradient, information, slopes, waiting }: InformationSums,
 ): void {
   const own = features.length;
   const K = residual.length;
@@ -162,10 +188,22 @@ function addRow(
     const first = own + members[c] * K;
     for (let k = 0; k < K; k++) gradient[first + k] += residual[k];
     for (let d = 0; d <= c; d++) addPair(weights, K, information, P, first, own + members[d] * K, d < c);
+    const rows = waiting[members[c]];
+    for (let j = 0; j < own; j++) rows.features[rows.filled * own + j] = features[j];
+    for (let k = 0; k < K; k++) rows.sums[rows.filled * K + k] = sumRow(weights, K, k);
+    rows.filled++;
+    if (rows.filled === WAITING) flushWaiting(rows, first, information, P);
   }
 }
 
-/** Adds a row's weights, 0 but for neighbouring knots, where two groups meet; of a group with itself the lower half. */
+/** Σ_l of a row of the weights, which are 0 but for neighbouring knots. */
+function sumRow(weights: Float64Array, K: number, k: number): number {
+  let sum = 0;
+  for (let l = Math.max(k - 1, 0); l <= Math.min(k + 1, K - 1); l++) sum += weights[k * K + l];
+  return sum;
+}
+
+/** Adds a row's weights where the offsets of two groups meet; of a group with itself, the lower half. */
 function addPair(
   weights: Float64Array, // [K,K]
   K: number,
@@ -184,49 +222,14 @@ function addPair(
   }
 }
 
-/** Σ_l of a row of the weights, which are 0 but for neighbouring knots. */
-function sumRow(weights: Float64Array, K: number, k: number): number {
-  let sum = 0;
-  for (let l = Math.max(k - 1, 0); l <= Math.min(k + 1, K - 1); l++) sum += weights[k * K + l];
-  return sum;
-}
-
-/**
- * Rows of a group that wait to be added to its products with the slopes: four at a time, an entry of the information is
- * read and written once, and its sum still goes row by row.
- */
-interface WaitingRows {
-  readonly features: Float64Array; // [4,own]
-  readonly sums: Float64Array; // [4,K]
-  filled: number;
-}
-
-/** How many rows wait at most; flushWaiting is written for this number. */
-const WAITING = 4;
-
-function createWaiting(own: number, K: number): WaitingRows {
-  return { features: new Float64Array(WAITING * own), sums: new Float64Array(WAITING * K), filled: 0 };
-}
-
-/** Returns whether the rows are complete. */
-function addWaiting(waiting: WaitingRows, weights: Float64Array, features: Float64Array): boolean {
-  const own = features.length;
-  const K = waiting.sums.length / WAITING;
-  const { filled } = waiting;
-  for (let j = 0; j < own; j++) waiting.features[filled * own + j] = features[j];
-  for (let k = 0; k < K; k++) waiting.sums[filled * K + k] = sumRow(weights, K, k);
-  waiting.filled++;
-  return waiting.filled === WAITING;
-}
-
-/** information[g·K + k, j] += Σ over the rows of sums_k · feature_j, from the first row to the last. */
-function flushWaiting(waiting: WaitingRows, group: number, information: Float64Array, P: number): void {
+/** information[first + k, j] += sums_k · feature_j of every row that waits, from the first to the last. */
+function flushWaiting(waiting: WaitingRows, first: number, information: Float64Array, P: number): void {
   const { features: f, sums, filled } = waiting;
   const own = f.length / WAITING;
   const K = sums.length / WAITING;
   waiting.filled = 0;
   for (let k = 0; k < K; k++) {
-    const at = (own + group * K + k) * P;
+    const at = (first + k) * P;
     if (filled < WAITING) {
       for (let r = 0; r < filled; r++) {
         for (let j = 0; j < own; j++) information[at + j] += sums[r * K + k] * f[r * own + j];
@@ -241,8 +244,14 @@ function flushWaiting(waiting: WaitingRows, group: number, information: Float64A
   }
 }
 
-/** The outer products of the slopes, in the first rows of the information. */
-function placeSlopes(slopes: OuterSum, own: number, information: Float64Array, P: number): void {
+/** Adds the rows that still wait, and the outer products of the features as the first rows of the information. */
+function flushSums({ gradient, information, slopes, waiting }: InformationSums): void {
+  const P = gradient.length;
+  const K = waiting[0].sums.length / WAITING;
+  const own = P - waiting.length * K;
+  waiting.forEach((rows, group) => {
+    flushWaiting(rows, own + group * K, information, P);
+  });
   flushOuter(slopes);
   for (let j = 0; j < own; j++) {
     for (let m = 0; m <= j; m++) information[j * P + m] = slopes.matrix[j * slopes.width + m];
