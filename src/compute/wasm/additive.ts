@@ -41,7 +41,7 @@ export function additiveInKernels({
   ownJob,
 }: AdditiveMemory): Pick<Backend, "additiveForward" | "additiveBackward"> {
   /** Writes the job; `logits` are dLogits where the weights are gradients. */
-  function open(
+  function writeJob(
     shape: AdditiveShape,
     [name, weights]: readonly [string, AdditiveWeights],
     x: DeviceArray,
@@ -86,12 +86,12 @@ export function additiveInKernels({
   return {
     async additiveForward(shape, weights, x, N, logits) {
       if ((shape.K ?? 1) > 1) return onHost.additiveForward(shape, weights, x, N, logits);
-      open(shape, ["weights", weights], x, N, ["logits", logits]);
+      writeJob(shape, ["weights", weights], x, N, ["logits", logits]);
       kernels.additiveForward(ownJob.address);
     },
     async additiveBackward(shape, x, N, dLogits, gradient) {
       if ((shape.K ?? 1) > 1) return onHost.additiveBackward(shape, x, N, dLogits, gradient);
-      open(shape, ["gradient", gradient], x, N, ["dLogits", dLogits]);
+      writeJob(shape, ["gradient", gradient], x, N, ["dLogits", dLogits]);
       kernels.additiveBackward(ownJob.address);
     },
   };

@@ -81,17 +81,15 @@ export function createHazardFit(
     P,
     measure(theta) {
       let value = 0;
-      const gradient = new Float64Array(P);
-      const information = new Float64Array(P * P);
-      const slopes = createOuterSum(own);
+      const sums = createSums(own, G + 1, K);
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
         value += sumBins(i);
         for (let j = 0; j < own; j++) features[j] = x[i * D + j];
-        addRow({ residual, weights, members, count }, features, slopes, gradient, information);
+        addRow({ residual, weights, members, count }, features, sums);
       }
-      placeSlopes(slopes, own, information, P);
-      return { value, gradient, information };
+      flushSums(sums);
+      return { value, gradient: sums.gradient, information: sums.information };
     },
     evaluate(theta) {
       let value = 0;
@@ -138,45 +136,127 @@ interface RowSums {
   readonly count: number;
 }
 
-/** Adds a row to the gradient and the information, and its features to the outer products of the slopes. */
+/** Sums over rows, as far as they have been added up. */
+interface InformationSums {
+  readonly gradient: Float64Array; // [P]
+  readonly information: Float64Array; // [P,P], lower triangle
+  /** The outer products of the features. */
+  readonly slopes: OuterSum;
+  /** Of each group, everyone last: the rows whose products with the features wait to be added. */
+  readonly waiting: readonly WaitingRows[];
+}
+
+/**
+ * Rows of a group: four at a time, an entry of the information is read and written once, while its sum still goes row
+ * by row, so that the bits are those of adding each row by itself.
+ */
+interface WaitingRows {
+  readonly features: Float64Array; // [4,own]
+  readonly sums: Float64Array; // [4,K]
+  filled: number;
+}
+
+/** How many rows wait at most; flushWaiting is written for this number. */
+const WAITING = 4;
+
+function createSums(own: number, groups: number, K: number): InformationSums {
+  const P = own + groups * K;
+  return {
+    gradient: new Float64Array(P),
+    information: new Float64Array(P * P),
+    slopes: createOuterSum(own),
+    waiting: Array.from({ length: groups }, () => ({
+      features: new Float64Array(WAITING * own),
+      sums: new Float64Array(WAITING * K),
+      filled: 0,
+    })),
+  };
+}
+
 function addRow(
   { residual, weights, members, count }: RowSums,
   features: Float64Array, // [own]
-  slopes: OuterSum,
-  gradient: Float64Array, // [P]
-  information: Float64Array, // [P,P]
+  { gradient, information, slopes, waiting }: InformationSums,
 ): void {
   const own = features.length;
   const K = residual.length;
   const P = gradient.length;
-  const sums = new Float64Array(K);
   let all = 0;
   let gap = 0;
   for (let k = 0; k < K; k++) {
-    for (let l = 0; l < K; l++) sums[k] += weights[k * K + l];
-    all += sums[k];
+    all += sumRow(weights, K, k);
     gap += residual[k];
   }
   for (let j = 0; j < own; j++) gradient[j] += gap * features[j];
   addOuter(slopes, all, features, 0, own);
   for (let c = 0; c < count; c++) {
-    for (let k = 0; k < K; k++) {
-      const at = own + members[c] * K + k;
-      gradient[at] += residual[k];
-      for (let j = 0; j < own; j++) information[at * P + j] += sums[k] * features[j];
-      for (let d = 0; d <= c; d++) {
-        const other = own + members[d] * K;
-        const last = Math.min(k + 1, d < c ? K - 1 : k);
-        for (let l = Math.max(k - 1, 0); l <= last; l++) {
-          information[at * P + other + l] += weights[k * K + l];
-        }
+    const first = own + members[c] * K;
+    for (let k = 0; k < K; k++) gradient[first + k] += residual[k];
+    for (let d = 0; d <= c; d++) addPair(weights, K, information, P, first, own + members[d] * K, d < c);
+    const rows = waiting[members[c]];
+    for (let j = 0; j < own; j++) rows.features[rows.filled * own + j] = features[j];
+    for (let k = 0; k < K; k++) rows.sums[rows.filled * K + k] = sumRow(weights, K, k);
+    rows.filled++;
+    if (rows.filled === WAITING) flushWaiting(rows, first, information, P);
+  }
+}
+
+/** Σ_l of a row of the weights, which are 0 but for neighbouring knots. */
+function sumRow(weights: Float64Array, K: number, k: number): number {
+  let sum = 0;
+  for (let l = Math.max(k - 1, 0); l <= Math.min(k + 1, K - 1); l++) sum += weights[k * K + l];
+  return sum;
+}
+
+/** Adds a row's weights where the offsets of two groups meet; of a group with itself, the lower half. */
+function addPair(
+  weights: Float64Array, // [K,K]
+  K: number,
+  information: Float64Array, // [P,P]
+  P: number,
+  first: number,
+  other: number,
+  isWhole: boolean,
+): void {
+  for (let k = 0; k < K; k++) {
+    const at = (first + k) * P + other + k;
+    const from = k * K + k;
+    if (k > 0) information[at - 1] += weights[from - 1];
+    information[at] += weights[from];
+    if (isWhole && k + 1 < K) information[at + 1] += weights[from + 1];
+  }
+}
+
+/** information[first + k, j] += sums_k · feature_j of every row that waits, from the first to the last. */
+function flushWaiting(waiting: WaitingRows, first: number, information: Float64Array, P: number): void {
+  const { features: f, sums, filled } = waiting;
+  const own = f.length / WAITING;
+  const K = sums.length / WAITING;
+  waiting.filled = 0;
+  for (let k = 0; k < K; k++) {
+    const at = (first + k) * P;
+    if (filled < WAITING) {
+      for (let r = 0; r < filled; r++) {
+        for (let j = 0; j < own; j++) information[at + j] += sums[r * K + k] * f[r * own + j];
       }
+      continue;
+    }
+    const [s0, s1, s2, s3] = [sums[k], sums[K + k], sums[2 * K + k], sums[3 * K + k]];
+    for (let j = 0; j < own; j++) {
+      information[at + j] =
+        information[at + j] + s0 * f[j] + s1 * f[own + j] + s2 * f[2 * own + j] + s3 * f[3 * own + j];
     }
   }
 }
 
-/** The outer products of the slopes, in the first rows of the information. */
-function placeSlopes(slopes: OuterSum, own: number, information: Float64Array, P: number): void {
+/** Adds the rows that still wait, and the outer products of the features as the first rows of the information. */
+function flushSums({ gradient, information, slopes, waiting }: InformationSums): void {
+  const P = gradient.length;
+  const K = waiting[0].sums.length / WAITING;
+  const own = P - waiting.length * K;
+  waiting.forEach((rows, group) => {
+    flushWaiting(rows, own + group * K, information, P);
+  });
   flushOuter(slopes);
   for (let j = 0; j < own; j++) {
     for (let m = 0; m <= j; m++) information[j * P + m] = slopes.matrix[j * slopes.width + m];
