@@ -161,10 +161,14 @@ const INTERVALS = [
   "robustCox",
   "testProportionalHazards",
 ];
+/** Doors on a time grid that take late entry and weights (test/stats/history-scores.test.ts). */
+const HISTORIES = ["timeDependentPairs", "logrankIndividual", "prepareScores", "audit"];
+/** Doors that take weights, and refuse late entry. */
+const WEIGHED: readonly string[] = ["simultaneousNoiseFloor"];
 /** Absent under entry, with the reason (test/stats/intervals.test.ts). */
 const ABSENT = ["concordanceUno"];
 const REFUSING = DOORS.filter(
-  ([name]) => ![...CARRIERS, ...NO_OUTCOMES, ...INTERVALS, ...ABSENT].includes(name),
+  ([name]) => ![...CARRIERS, ...NO_OUTCOMES, ...INTERVALS, ...HISTORIES, ...ABSENT].includes(name),
 );
 
 const entry = time.map((one) => one / 2);
@@ -178,14 +182,28 @@ const BEYOND = [
 ] as const;
 
 describe("what goes beyond right censoring", () => {
-  describe.each(REFUSING)("%s", (_, call) => {
-    test.each(BEYOND)("refuses %s by name", async (words, raw, inBins) => {
+  describe.each(REFUSING)("%s", (name, call) => {
+    const refused = BEYOND.filter(([words]) => !(words === "weighted people" && WEIGHED.includes(name)));
+    test.each(refused)("refuses %s by name", async (words, raw, inBins) => {
       // As JavaScript may call it, where no type says that these fields have no place here.
       const outcomes = { ...typed, ...raw } as unknown as Outcomes;
       const bins = { ...binned, ...inBins } as unknown as Binned;
       const answer = async () => call(outcomes, bins, curves);
       await expect(answer).rejects.toThrow(library.InputError);
       await expect(answer).rejects.toThrow(`does not take ${words} yet`);
+    });
+  });
+
+  describe.each(DOORS.filter(([name]) => HISTORIES.includes(name)))("%s", (_, call) => {
+    test("refuses competing causes by name, and takes first bins and weights", async () => {
+      const withCauses = { ...binned, cause } as unknown as Binned;
+      await expect(async () => call(typed, withCauses, curves)).rejects.toThrow(
+        "does not take competing causes yet",
+      );
+      for (const more of [{ firstBin: binned.bin }, { weight }]) {
+        const bins = { ...binned, ...more } as unknown as Binned;
+        expect(await call(typed, bins, curves)).toBeDefined();
+      }
     });
   });
 
