@@ -245,14 +245,22 @@ beforeAll(() => {
   print("audit", "model", [cox, GBSG, ...judged, ...required, "--report", scratch("audit.html")], UNMET);
   print("audit", "curves", ["--curves", curves, "--draws", "0", "--group", "nobody: week > 9"]);
 
-  const inCauses = [
+  const inAnyones = [
     "test/golden/tables/causes.csv",
     ...outcome("years", "status"),
     "--causes",
     "relapse,death",
   ];
-  const ofCauses = ["relapse", "death"].map((name) => `${name}=test/golden/tables/${name}.csv`);
-  const byCause = [...inCauses, "--censored", "lost", "--curves", ofCauses.join(","), "--group", "stage = 3"];
+  const ofAnyones = ["relapse", "death"].map((name) => `${name}=test/golden/tables/${name}.csv`);
+  const byCause = [
+    ...inAnyones,
+    "--censored",
+    "lost",
+    "--curves",
+    ofAnyones.join(","),
+    "--group",
+    "stage = 3",
+  ];
   const fewer = ["--group", "nobody: age > 99", "--draws", "20", "--require", "ibs<1", "--report"];
   print("audit", "by cause", [...byCause, ...fewer, scratch("causes.html")]);
   print("audit", "by cause and age", [...byCause, "--draws", "0", "--id", "age", "--at", "3"]);

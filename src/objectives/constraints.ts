@@ -10,7 +10,11 @@
 import { InputError, unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
-import { type BinnedSingleCause, requireSingleCause } from "../data/outcomes/outcomes.ts";
+import {
+  type BinnedSingleCause,
+  requireRightCensored,
+  requireSingleCause,
+} from "../data/outcomes/outcomes.ts";
 import {
   type BinnedKaplanMeier,
   groupSupport,
@@ -100,11 +104,15 @@ export interface Constraints {
   readonly memberships: Memberships;
 }
 
+/** The mean curve of people who entered late, or who stand for others, is not that of the rows' Kaplan-Meier. */
+const INSTEAD = "atRisk compares observed with expected events while people are under observation";
+
 /** Computes the Kaplan-Meier curve, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
   requireSingleCause(binned, "a constraint");
-  if (binned.firstBin !== undefined && DISTANCES[distance].statistic === "meanCurve") refuseEntry(distance);
+  if (DISTANCES[distance].statistic === "meanCurve")
+    requireRightCensored(binned, `the distance ${distance}`, INSTEAD);
   const { T, bin, firstBin, weight } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);
@@ -125,15 +133,6 @@ export function prepareConstraints(options: ConstraintOptions): Constraints {
     blocks,
     memberships: listMemberships(options.groups, N),
   };
-}
-
-function refuseEntry(distance: DistanceName): never {
-  throw new InputError(`the distance ${distance} does not take late entry`, {
-    code: "distance.entry",
-    hint:
-      "the mean curve of people who entered late is not comparable with Kaplan-Meier; " +
-      "atRisk compares observed with expected events while people are under observation",
-  });
 }
 
 function checkGroups(groups: readonly NamedRows[], N: number): void {

@@ -148,7 +148,7 @@ describe("events that are none", () => {
 });
 
 /** Doors at which outcomes of every kind pass, with all they hold. */
-const CARRIERS = ["binOutcomes"];
+const CARRIERS = ["binOutcomes", "fitTimeGrid", "checkFollowup"];
 /** Doors without outcomes. */
 const NO_OUTCOMES = ["meanCurve", "linearPredictor", "coxCurvesOnGrid"];
 /** Doors that take late entry and weights. */
@@ -161,8 +161,21 @@ const INTERVALS = [
   "robustCox",
   "testProportionalHazards",
 ];
-/** Doors on a time grid that take late entry and weights (test/stats/history-scores.test.ts). */
-const HISTORIES = ["timeDependentPairs", "logrankIndividual", "prepareScores", "audit"];
+/**
+ * Doors on a time grid that take late entry and weights (test/stats/history-scores.test.ts,
+ * test/training/start-stop.test.ts).
+ */
+const HISTORIES = [
+  "timeDependentPairs",
+  "logrankIndividual",
+  "prepareScores",
+  "audit",
+  "kaplanMeierBinned",
+  "groupSupport",
+  "discreteLikelihood",
+  "equalEventBlocks",
+  "measureRisks",
+];
 /** Doors that take weights, and refuse late entry. */
 const WEIGHED: readonly string[] = ["simultaneousNoiseFloor"];
 /** Absent under entry, with the reason (test/stats/intervals.test.ts). */

@@ -90,7 +90,7 @@ function sayScore(rows: readonly CauseRow[], k: number): string {
     list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
   return [
     ...say("lower than", of("better")),
-    ...say("not separated from", of("par")),
+    ...say("on a par with", of("par")),
     ...say("higher than", of("worse")),
   ].join("; ");
 }
