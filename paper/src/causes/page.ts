@@ -6,6 +6,7 @@
 import { countOf } from "graduate/data";
 import { formatMarkdown, formatSigned, listOf } from "../pages/markdown.ts";
 import { formatChance } from "../pages/tables.ts";
+import { mean } from "../summaries/summary.ts";
 import { CAUSES } from "./law.ts";
 import type { CauseLine, CauseSystem, CausesPlan } from "./plan.ts";
 import {
@@ -30,6 +31,9 @@ const NAMES: Readonly<Record<CauseSystem, string>> = {
   survivalboost: "SurvivalBoost",
   forest: "comprisk's forest",
 };
+
+/** Two seeds leave a test one degree of freedom: nothing is said by it. */
+const LEAST_TESTED = 3;
 
 /** Title, unit and digits of a score. */
 interface Title {
@@ -97,7 +101,7 @@ function sayScore(rows: readonly CauseRow[], k: number): string {
 
 function sayFirst({ laws, tables }: CausesSummary): string {
   const ofLaw = laws
-    .filter(({ seeds }) => seeds.length > 1)
+    .filter(({ seeds }) => seeds.length >= LEAST_TESTED)
     .map((law) => {
       const { part, rows, seeds } = law;
       const say = (what: string, k: number) =>
@@ -131,9 +135,14 @@ function sayLargest({ groups, rows }: LawPart): string {
   );
 }
 
-/** Tables and causes counted, for each of the two kinds of score. */
+/** Mean ranks; and, with splits enough, cases counted for each of the two kinds of score. */
 function sayTables(tables: readonly TablePart[]): string[] {
   if (tables.length === 0) return [];
+  const splits = Math.min(...tables.map(({ seeds }) => seeds.length));
+  const ranks =
+    `**${tables.length} public tables, two causes each, ${countOf(splits, "split")}:** mean ranks of the integrated ` +
+    `Brier score are ${sayRanks(tables, [0, 1])}; of the calibration by group, ${sayRanks(tables, [2, 3])}.`;
+  if (splits < LEAST_TESTED) return [ranks, `Systems are not tested against each other on ${splits} splits.`];
   const systems = tables[0].rows.map(({ system }) => system).filter((system) => system !== "graduate");
   const count = (system: CauseSystem, scores: readonly number[]) => {
     const found = { better: 0, par: 0, worse: 0 };
@@ -144,9 +153,22 @@ function sayTables(tables: readonly TablePart[]): string[] {
   };
   const say = (scores: readonly number[]) => systems.map((system) => count(system, scores)).join(", ");
   return [
-    `**${tables.length} public tables, two causes each:** the cases in which graduate is lower / not separated / ` +
-      `higher are, of the integrated Brier score, ${say([0, 1])}; of the calibration by group, ${say([2, 3])}.`,
+    ranks,
+    `The cases in which graduate is lower / not separated / higher are, of the score, ${say([0, 1])}; of the ` +
+      `calibration, ${say([2, 3])}.`,
   ];
+}
+
+/** Mean ranks over tables and scores, the lowest first. */
+function sayRanks(tables: readonly TablePart[], scores: readonly number[]): string {
+  const ranks = tables[0].rows.map(({ system }, s) => {
+    const each = tables.flatMap(({ rows }) => scores.map((k) => rows[s].scores[k].rank));
+    return { system, rank: mean(each) };
+  });
+  return ranks
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ system, rank }) => `${NAMES[system]} ${rank.toFixed(1)}`)
+    .join(", ");
 }
 
 function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): string {
@@ -154,10 +176,11 @@ function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): strin
   return `${(by * mean).toFixed(digits)}${spread} (${rank.toFixed(1)})`;
 }
 
-function differenceOf({ difference }: CauseScore, { by, digits }: Title): string {
+function differenceOf({ difference }: CauseScore, { by, digits }: Title, seeds: number): string {
   if (difference === null) return "–";
   const { mean, error, p } = difference;
-  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}, p ${formatChance(p)}`;
+  const chance = seeds < LEAST_TESTED ? "" : `, p ${formatChance(p)}`;
+  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}${chance}`;
 }
 
 /** Means with ranks, then differences where there are seeds enough for them. */
@@ -171,7 +194,11 @@ function scoreTables({ rows, seeds }: CausePart, titles: readonly Title[]): stri
   const means = tableOf(rows, cellOf);
   if (seeds.length < 2) return [means];
   const others = rows.filter(({ system }) => system !== "graduate");
-  return [means, "graduate less the other, paired by seed:", tableOf(others, differenceOf)];
+  return [
+    means,
+    "graduate less the other, paired by seed:",
+    tableOf(others, (score, title) => differenceOf(score, title, seeds.length)),
+  ];
 }
 
 function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
