@@ -64,7 +64,8 @@ export function causesPage(plan: CausesPlan, lines: readonly CauseLine[]): strin
     "Made by `graduate reproduce causes --page docs/results/causes.md` from `paper/causes.jsonl`: " +
       `${sayMade(summary)} The plan, committed before these runs, is \`paper/plans/causes.json\`; the law of ` +
       "the simulated patients, written down before any model was run on it, is `paper/src/causes/law.ts`; the peers' " +
-      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of. Lower and higher are paired " +
+      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of. Lower and higher are " +
+      "paired " +
       "differences with p below .05, two-sided and not corrected for their number; with few seeds, much that differs " +
       "is not separated.",
     ...laws.flatMap((law) => lawSection(law, summary)),
@@ -93,9 +94,9 @@ function sayScore(rows: readonly CauseRow[], k: number): string {
   const say = (verb: string, list: readonly string[]) =>
     list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
   return [
-    ...say("lower than", of("better")),
-    ...say("not separated from", of("par")),
-    ...say("higher than", of("worse")),
+    ...say("lower than that of", of("better")),
+    ...say("not separated from that of", of("par")),
+    ...say("higher than that of", of("worse")),
   ].join("; ");
 }
 
@@ -227,7 +228,8 @@ function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
 
 function tableSections(tables: readonly TablePart[]): string[] {
   const intro =
-    "## Public tables\n\nOn the test rows: the integrated Brier score of each cause, as `riskRegression::Score` defines " +
+    "## Public tables\n\nOn the test rows: the integrated Brier score of each cause, as `riskRegression::Score` " +
+    "defines " +
     "it, and the mean over groups of the root mean square gap to Aalen-Johansen, in points; ± a standard error over " +
     "splits, mean rank in brackets. Splits of one table share rows: the standard errors of the differences are those " +
     "of the corrected resampled t.";
@@ -238,7 +240,8 @@ function tableSections(tables: readonly TablePart[]): string[] {
       const title = `### ${table.name}: ${table.about}`;
       if (seeds.length === 0 || rowsOf === null) return [title, "No seed has all of its lines."];
       const about =
-        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ${countOf(seeds.length, "split")}, up to ` +
+        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ` +
+        `${countOf(seeds.length, "split")}, up to ` +
         `${table.horizon}; groups: ${table.groups.join("; ")}.`;
       return [title, about, ...scoreTables(part, titlesOf(part))];
     }),
@@ -248,7 +251,9 @@ function tableSections(tables: readonly TablePart[]): string[] {
 const NOTES =
   "*graduate* is the default of `graduate train --causes`, told of the groups: the mean of five runs, or one where a " +
   "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the " +
-  "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; *with " +
+  "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; " +
+  "*with " +
   "group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of comprisk " +
-  "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no late " +
+  "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no " +
+  "late " +
   "entry, so part B has none of them.";
