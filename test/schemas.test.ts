@@ -559,6 +559,8 @@ function isOptional(command: string, path: JsonPath): boolean {
   const [parent, key] = path.slice(-2);
   if (path.length > 1 && ["absent", "setting", "chosen"].includes(String(parent))) return true;
   if (parent === "paper" && key === "noiseFloor") return true;
+  // Of the solve the causes are optional; of scores by cause they are all.
+  if (parent === "test" && key === "causes") return false;
   return OPTIONAL[command]?.includes(String(key ?? parent)) === true;
 }
 

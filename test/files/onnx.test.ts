@@ -51,15 +51,6 @@ const KINDS = [...TRAINED, "mean", "held", "held mean", "held blind"] as const;
 const about = { producer: { name: "test", version: "" }, name: "test", about: "", metadata: {} };
 const numbersOf = (tensor: Tensor) => tensor.data as Float32Array;
 
-test("a network of several causes is refused by name", async () => {
-  const model = patientModel(patientEncoder(await readPatients()), "drsa");
-  if (model.predictor.kind !== "network") throw new Error("no network");
-  const network = { ...model.predictor.network, causes: 2 };
-  const ofCauses = { ...model, predictor: { ...model.predictor, network } };
-  expect(() => modelToOnnx(ofCauses)).toThrow(InputError);
-  expect(() => modelToOnnx(ofCauses)).toThrow("ONNX export of several causes is not available yet");
-});
-
 describe.skipIf(runtime === null)("models trained on nwtco", () => {
   let nwtco: Table;
   let backend: WasmBackend;

@@ -1,11 +1,10 @@
 /**
- * Patients after the operation of a heart valve, simulated, up to a second operation or to death without one: two causes
- * that compete, with a known truth. The law was written down before any model was run on it. A month's rate of cause k is
- *   λ_k = exp(BASE_k + what is known at the operation + what time adds),
- * constant within a month, so that S = exp(−Σ (λ_1 + λ_2)) and
+ * Patients after the operation of a heart valve, simulated, up to a second operation or to death without one: causes
+ * that compete, with a known truth. The law was written down before any model was run on it. A month's rate of cause
+ * k is λ_k = exp(BASE_k + what is known at the operation + what time adds), constant within a month, so that
  *   F_k(t|x) = Σ_m S(m) λ_k(m) / λ(m) (1 − exp(−λ(m) d_m)), λ = λ_1 + λ_2 and d_m the part of month m before t,
- * are exact. Each cause has effects of its own. Beyond an additive model of proportional rates there are a bend (ejection
- * below 45 %), an interaction (smokers with diabetes) and an effect that fades (urgent operations). Nobody in it is real.
+ * is exact. Each cause has effects of its own. Beyond an additive model of proportional rates there are a bend
+ * (ejection below 45 %), an interaction (smokers with diabetes) and an effect that fades (urgent operations).
  */
 import { createRandom, exp, log, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
@@ -143,8 +142,8 @@ export interface ValvePatients {
 const COLUMNS = "age,sex,region,tissue,urgent,smoker,diabetes,creatinine,ejection,iron,sodium";
 
 /**
- * n patients who were seen. With `late`, some come under observation months after the operation: whoever had an event or
- * left before is never seen, so somebody else is drawn. Times are in tenths of a month.
+ * n patients who were seen. With `late`, some come under observation months after the operation: whoever had an
+ * event or left before is never seen, so somebody else is drawn. Times are in tenths of a month.
  */
 export function simulateValves(n: number, seed: number, late: boolean): ValvePatients {
   const random = createRandom(seed);

@@ -6,6 +6,7 @@
 import { countOf } from "graduate/data";
 import { formatMarkdown, formatSigned, listOf } from "../pages/markdown.ts";
 import { formatChance } from "../pages/tables.ts";
+import { mean } from "../summaries/summary.ts";
 import { CAUSES } from "./law.ts";
 import type { CauseLine, CauseSystem, CausesPlan } from "./plan.ts";
 import {
@@ -30,6 +31,9 @@ const NAMES: Readonly<Record<CauseSystem, string>> = {
   survivalboost: "SurvivalBoost",
   forest: "comprisk's forest",
 };
+
+/** Two seeds leave a test one degree of freedom: nothing is said by it. */
+const LEAST_TESTED = 3;
 
 /** Title, unit and digits of a score. */
 interface Title {
@@ -60,7 +64,8 @@ export function causesPage(plan: CausesPlan, lines: readonly CauseLine[]): strin
     "Made by `graduate reproduce causes --page docs/results/causes.md` from `paper/causes.jsonl`: " +
       `${sayMade(summary)} The plan, committed before these runs, is \`paper/plans/causes.json\`; the law of ` +
       "the simulated patients, written down before any model was run on it, is `paper/src/causes/law.ts`; the peers' " +
-      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of. Lower and higher are paired " +
+      "scripts are in `paper/peers`. Tables count the seeds that every system has a line of. Lower and higher are " +
+      "paired " +
       "differences with p below .05, two-sided and not corrected for their number; with few seeds, much that differs " +
       "is not separated.",
     ...laws.flatMap((law) => lawSection(law, summary)),
@@ -89,15 +94,15 @@ function sayScore(rows: readonly CauseRow[], k: number): string {
   const say = (verb: string, list: readonly string[]) =>
     list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
   return [
-    ...say("lower than", of("better")),
-    ...say("on a par with", of("par")),
-    ...say("higher than", of("worse")),
+    ...say("lower than that of", of("better")),
+    ...say("on a par with that of", of("par")),
+    ...say("higher than that of", of("worse")),
   ].join("; ");
 }
 
 function sayFirst({ laws, tables }: CausesSummary): string {
   const ofLaw = laws
-    .filter(({ seeds }) => seeds.length > 1)
+    .filter(({ seeds }) => seeds.length >= LEAST_TESTED)
     .map((law) => {
       const { part, rows, seeds } = law;
       const say = (what: string, k: number) =>
@@ -131,9 +136,14 @@ function sayLargest({ groups, rows }: LawPart): string {
   );
 }
 
-/** Tables and causes counted, for each of the two kinds of score. */
+/** Mean ranks; and, with splits enough, cases counted for each of the two kinds of score. */
 function sayTables(tables: readonly TablePart[]): string[] {
   if (tables.length === 0) return [];
+  const splits = Math.min(...tables.map(({ seeds }) => seeds.length));
+  const ranks =
+    `**${tables.length} public tables, two causes each, ${countOf(splits, "split")}:** mean ranks of the integrated ` +
+    `Brier score are ${sayRanks(tables, [0, 1])}; of the calibration by group, ${sayRanks(tables, [2, 3])}.`;
+  if (splits < LEAST_TESTED) return [ranks, `Systems are not tested against each other on ${splits} splits.`];
   const systems = tables[0].rows.map(({ system }) => system).filter((system) => system !== "graduate");
   const count = (system: CauseSystem, scores: readonly number[]) => {
     const found = { better: 0, par: 0, worse: 0 };
@@ -144,9 +154,22 @@ function sayTables(tables: readonly TablePart[]): string[] {
   };
   const say = (scores: readonly number[]) => systems.map((system) => count(system, scores)).join(", ");
   return [
-    `**${tables.length} public tables, two causes each:** the cases in which graduate is lower / not separated / ` +
-      `higher are, of the integrated Brier score, ${say([0, 1])}; of the calibration by group, ${say([2, 3])}.`,
+    ranks,
+    `The cases in which graduate is lower / not separated / higher are, of the score, ${say([0, 1])}; of the ` +
+      `calibration, ${say([2, 3])}.`,
   ];
+}
+
+/** Mean ranks over tables and scores, the lowest first. */
+function sayRanks(tables: readonly TablePart[], scores: readonly number[]): string {
+  const ranks = tables[0].rows.map(({ system }, s) => {
+    const each = tables.flatMap(({ rows }) => scores.map((k) => rows[s].scores[k].rank));
+    return { system, rank: mean(each) };
+  });
+  return ranks
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ system, rank }) => `${NAMES[system]} ${rank.toFixed(1)}`)
+    .join(", ");
 }
 
 function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): string {
@@ -154,10 +177,11 @@ function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): strin
   return `${(by * mean).toFixed(digits)}${spread} (${rank.toFixed(1)})`;
 }
 
-function differenceOf({ difference }: CauseScore, { by, digits }: Title): string {
+function differenceOf({ difference }: CauseScore, { by, digits }: Title, seeds: number): string {
   if (difference === null) return "–";
   const { mean, error, p } = difference;
-  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}, p ${formatChance(p)}`;
+  const chance = seeds < LEAST_TESTED ? "" : `, p ${formatChance(p)}`;
+  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}${chance}`;
 }
 
 /** Means with ranks, then differences where there are seeds enough for them. */
@@ -171,7 +195,11 @@ function scoreTables({ rows, seeds }: CausePart, titles: readonly Title[]): stri
   const means = tableOf(rows, cellOf);
   if (seeds.length < 2) return [means];
   const others = rows.filter(({ system }) => system !== "graduate");
-  return [means, "graduate less the other, paired by seed:", tableOf(others, differenceOf)];
+  return [
+    means,
+    "graduate less the other, paired by seed:",
+    tableOf(others, (score, title) => differenceOf(score, title, seeds.length)),
+  ];
 }
 
 function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
@@ -200,7 +228,8 @@ function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
 
 function tableSections(tables: readonly TablePart[]): string[] {
   const intro =
-    "## Public tables\n\nOn the test rows: the integrated Brier score of each cause, as `riskRegression::Score` defines " +
+    "## Public tables\n\nOn the test rows: the integrated Brier score of each cause, as `riskRegression::Score` " +
+    "defines " +
     "it, and the mean over groups of the root mean square gap to Aalen-Johansen, in points; ± a standard error over " +
     "splits, mean rank in brackets. Splits of one table share rows: the standard errors of the differences are those " +
     "of the corrected resampled t.";
@@ -211,7 +240,8 @@ function tableSections(tables: readonly TablePart[]): string[] {
       const title = `### ${table.name}: ${table.about}`;
       if (seeds.length === 0 || rowsOf === null) return [title, "No seed has all of its lines."];
       const about =
-        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ${countOf(seeds.length, "split")}, up to ` +
+        `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ` +
+        `${countOf(seeds.length, "split")}, up to ` +
         `${table.horizon}; groups: ${table.groups.join("; ")}.`;
       return [title, about, ...scoreTables(part, titlesOf(part))];
     }),
@@ -221,7 +251,9 @@ function tableSections(tables: readonly TablePart[]): string[] {
 const NOTES =
   "*graduate* is the default of `graduate train --causes`, told of the groups: the mean of five runs, or one where a " +
   "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the " +
-  "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; *with " +
+  "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; " +
+  "*with " +
   "group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of comprisk " +
-  "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no late " +
+  "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no " +
+  "late " +
   "entry, so part B has none of them.";

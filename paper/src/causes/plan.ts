@@ -1,7 +1,7 @@
 /**
- * The plan of the study of competing causes, its runs and its lines. A line of parts A and B has the true error of every
- * group and cause and the ISE of every cause; one of a public table has the integrated Brier score and the calibration
- * of every cause. paper/plans/causes.json is the plan, paper/causes.jsonl has the lines.
+ * The plan of the study of competing causes, its runs and its lines. A line of parts A and B has the true error of
+ * every group and cause and the ISE of every cause; one of a public table has the integrated Brier score and the
+ * calibration of every cause. paper/plans/causes.json is the plan, paper/causes.jsonl has the lines.
  */
 import { z } from "zod";
 import { readCheckout } from "../runs/checkout.ts";

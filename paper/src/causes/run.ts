@@ -2,7 +2,7 @@
  * Runs of the study of competing causes: a table is read and divided, a system learns from its training and validation
  * rows, and its incidences are scored, against the truth for simulated people (parts A and B) and against the test rows
  * of a public table. Scores:
- *   true error of a group and a cause   √(mean over times of (mean F_k − mean true F_k)²), over the group's fresh people
+ *   true error of a group and a cause   √(mean over times of (mean F_k − mean true F_k)²), over its fresh people
  *   ISE of a cause                      mean over fresh people and times of (F_k − true F_k)²
  */
 import { readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * `graduate reproduce causes`: models of competing causes beside their peers (causes/run.ts). Each line is saved as it
- * ends, and the same command resumes; --page makes the page of docs/results. The peers need R with survival and a Python
- * with hazardous and comprisk; the public tables are those that paper/peers/causes-tables.R writes.
+ * ends, and the same command resumes; --page makes the page of docs/results. The peers need R with survival and a
+ * Python with hazardous and comprisk; the public tables are those that paper/peers/causes-tables.R writes.
  */
 import type { Command } from "commander";
 import { openWasmBackend, parseThreads, say } from "graduate/node";

@@ -108,6 +108,7 @@ async function runAudit(
   given: GivenOptions,
 ): Promise<void> {
   if (given.causes !== undefined) return runCauseAudit(model, table, { ...given, causes: given.causes });
+  refuseWrongSuffix({ report: given.report });
   const read = model !== undefined && table !== undefined ? await openRead(model, table, given) : null;
   if (read?.model.causes !== undefined) return auditCauseFile(read, given);
   refuseWithoutCauses(given);
@@ -115,7 +116,6 @@ async function runAudit(
   const options: AuditCommandOptions = { ...rest, ...present({ curves: onlyFile(curves) }) };
   const requirements = readRequirements(options);
   await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
-  refuseWrongSuffix({ report: options.report });
   const { certify: alpha } = options;
   const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
   const audited =
@@ -211,7 +211,6 @@ async function openRead(modelPath: string, path: string, given: GivenOptions): P
 async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<void> {
   const { curves: _, ...options } = given;
   refuseByCause(given);
-  refuseWrongSuffix({ report: options.report });
   const { study: opened, backend } = await openModelStudy(read, options);
   try {
     const { modelPath, path, table, sha256 } = read;

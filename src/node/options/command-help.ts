@@ -189,7 +189,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   jobs: under("Runs", "queue"),
   studio: under("Output", "port no-open"),
   reproduce: {
-    ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep"),
+    ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep rscript python"),
     ...under("Runs", "sizes distances audits alpha seed strengths rows laws shard queue"),
     ...under("Output", "page write"),
   },
