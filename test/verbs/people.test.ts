@@ -108,7 +108,7 @@ describe("train with an id", () => {
     const run = (asked: TrainRequest) => finish(trainTable(table, asked, createReferenceBackend()));
     await expect(run(bare)).rejects.toThrow("id identifies 150 patients or groups with several rows each");
     await expect(run({ ...request, features: ["x", "id"] })).rejects.toThrow("cannot be a feature");
-    await expect(run({ ...request, id: "time" })).rejects.toThrow(;
+    await expect(run({ ...request, id: "time" })).rejects.toThrow("one column is named twice in the outcome");
     const split: Split = {
       train: Int32Array.from({ length: 200 }, (_, k) => k),
       validation: Int32Array.from({ length: 50 }, (_, k) => 200 + k),
