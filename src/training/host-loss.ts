@@ -14,11 +14,12 @@ import {
   requireSingleCause,
 } from "../data/outcomes/outcomes.ts";
 import { backThroughConditional, fillCauseCurves } from "../objectives/causes/cause-curves.ts";
+import { causeLikelihoodOf } from "../objectives/causes/cause-likelihood.ts";
 import { causeRows } from "../objectives/causes/cause-rows.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import { openLossKernels } from "../objectives/loss-kernels.ts";
 import type { Lagrangian } from "./lagrangian/lagrangian.ts";
-import { addCauseObjective, addObjective } from "./objective.ts";
+import { addCauseObjective, addObjective, refuseCauseObjective } from "./objective.ts";
 import type { ObjectiveSpec } from "./options.ts";
 
 export interface HostLossOptions {
@@ -127,8 +128,12 @@ function causeLoss({ objective, lagrangian, binned, K, room }: HostLossOptions):
     add(logits, rows, dLogits) {
       const N = rows.length;
       dLogits.fill(0);
-      const loss = addCauseObjective(objective, logits, pickBinned(binned, rows), K, dLogits);
-      if (lagrangian === null) return { loss, term: 0 };
+      const own = pickBinned(binned, rows);
+      // Without a Lagrangian no hazards are known.
+      if (lagrangian === null)
+        return { loss: addCauseObjective(objective, logits, own, K, dLogits), term: 0 };
+      refuseCauseObjective(objective);
+      const loss = causeLikelihoodOf(curves.hazard, own, K, dLogits);
       dConditional.fill(0, 0, N * K * T);
       const term = lagrangian.addLagrangianGradient(curves, causeRows(rows, K), dConditional);
       backThroughConditional(curves.hazard, dConditional, { N, K, T }, dLogits);

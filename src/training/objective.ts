@@ -50,6 +50,12 @@ export function addCauseObjective(
   K: number,
   dLogits: Floats | null, // [N,K,T]
 ): number {
+  refuseCauseObjective(spec);
+  return causeLikelihood(logits, binned, K, dLogits, 1);
+}
+
+/** Refuses losses that are not defined for several causes. */
+export function refuseCauseObjective(spec: ObjectiveSpec): void {
   if (spec.kind !== "likelihood" || spec.tail) {
     const loss =
       spec.kind === "likelihood" ? "the likelihood with the paper's tail term" : `the ${spec.kind} loss`;
@@ -58,5 +64,4 @@ export function addCauseObjective(
       hint: "train by the likelihood without the tail term (the default preset)",
     });
   }
-  return causeLikelihood(logits, binned, K, dLogits, 1);
 }

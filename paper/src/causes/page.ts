@@ -95,7 +95,7 @@ function sayScore(rows: readonly CauseRow[], k: number): string {
     list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
   return [
     ...say("lower than that of", of("better")),
-    ...say("on a par with that of", of("par")),
+    ...say("undecided against that of", of("par")),
     ...say("higher than that of", of("worse")),
   ].join("; ");
 }

@@ -7,18 +7,18 @@
  * Arithmetic is float64.
  */
 import type { Floats } from "../../compute/backend.ts";
-import { exp } from "../../core/elementary.ts";
 import { type CurveWorkspace, checkRoom } from "../curves.ts";
+import { expMinus } from "../exponential.ts";
 
 /** Fills h_k of one person and bin; z_k lie `T` apart from `at`. Returns 1 − Σ h_k. */
 export function fillHazards(logits: Floats, at: number, T: number, hazard: Float64Array): number {
   const K = hazard.length;
   let most = 0;
   for (let k = 0; k < K; k++) most = Math.max(most, logits[at + k * T]);
-  const none = exp(-most);
+  const none = expMinus(most);
   let sum = none;
   for (let k = 0; k < K; k++) {
-    hazard[k] = exp(logits[at + k * T] - most);
+    hazard[k] = expMinus(most - logits[at + k * T]);
     sum += hazard[k];
   }
   for (let k = 0; k < K; k++) hazard[k] /= sum;

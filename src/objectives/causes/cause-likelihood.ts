@@ -54,3 +54,52 @@ export function causeLikelihood(
   }
   return loss / total;
 }
+
+/**
+ * The same from hazards that are known already: one logarithm for each person and event, and no exponential. A person's
+ * survival is kept as a product until it is small.
+ */
+export function causeLikelihoodOf(
+  hazard: Float64Array, // [N,K,T]
+  binned: BinnedOutcomes,
+  K: number,
+  dLogits: Floats, // [N,K,T]
+): number {
+  const { T, bin, cause, firstBin, weight } = binned;
+  if (cause === undefined) throw new InputError("the outcomes hold no causes", { code: "cause.none" });
+  const N = bin.length;
+  checkRoom("hazard", hazard, N * K, T);
+  checkRoom("dLogits", dLogits, N * K, T);
+  const total = weight === undefined ? N : weight.reduce((sum, one) => sum + one, 0);
+  if (total === 0) return 0;
+  let loss = 0;
+  for (let n = 0; n < N; n++) {
+    const own = weight === undefined ? 1 : weight[n];
+    const share = own / total;
+    const end = bin[n] - 1;
+    let left = 1;
+    let folded = 0;
+    for (let l = firstBin === undefined ? 0 : firstBin[n] - 1; l <= end; l++) {
+      const at = n * K * T + l;
+      const happened = l === end ? cause[n] : 0;
+      let any = 0;
+      for (let k = 0; k < K; k++) {
+        const h = hazard[at + k * T];
+        any += h;
+        dLogits[at + k * T] += share * (h - (happened === k + 1 ? 1 : 0));
+      }
+      left *= happened > 0 ? hazard[at + (happened - 1) * T] : 1 - any;
+      if (left < FOLD_BELOW) {
+        folded -= log(Math.max(left, SMALLEST));
+        left = 1;
+      }
+    }
+    loss += own * (folded - log(left));
+  }
+  return loss / total;
+}
+
+/** A product above this loses nothing to underflow in the bin that follows. */
+const FOLD_BELOW = 1e-100;
+/** A hazard that has underflowed has a large finite loss. */
+const SMALLEST = 1e-300;

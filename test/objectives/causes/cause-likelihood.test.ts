@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/core/random.ts";
 import type { BinnedOutcomes } from "../../../src/data/outcomes/outcomes.ts";
-import { causeLikelihood } from "../../../src/objectives/causes/cause-likelihood.ts";
+import { causeLikelihood, causeLikelihoodOf } from "../../../src/objectives/causes/cause-likelihood.ts";
+import { fillCauseCurves } from "../../../src/objectives/causes/cause-curves.ts";
 import { discreteLikelihood } from "../../../src/objectives/likelihood.ts";
 import { createCohort, expectEntries, expectGradientOf } from "../gradient-checks.ts";
 
@@ -56,6 +57,24 @@ test.each([
 ])("central differences, N %i K %i T %i", (N, K, T) => {
   const { logits, ...binned } = drawCauses(N, K, T, N);
   expectGradientOf((z, dLogits, scale) => causeLikelihood(z, binned, K, dLogits, scale), logits);
+});
+
+test.each([2, 3])("from hazards, the same loss and gradient, %i causes", (K) => {
+  const { logits, ...binned } = drawCauses(40, K, 30, 7);
+  const curves = { hazard: new Float64Array(logits.length), survival: new Float64Array(logits.length) };
+  fillCauseCurves(logits, { N: 40, K, T: 30 }, curves);
+  const [plain, known] = [new Float64Array(logits.length), new Float64Array(logits.length)];
+  const loss = causeLikelihood(logits, binned, K, plain, 1);
+  expectEntries([causeLikelihoodOf(curves.hazard, binned, K, known)], [loss], 1e-13);
+  expectEntries(known, plain, 1e-13);
+});
+
+test("from hazards, a person who survives next to nothing", () => {
+  const T = 400;
+  const bins = { T, bin: Int32Array.of(T), event: Uint8Array.of(0), cause: Uint8Array.of(0) };
+  const hazard = new Float64Array(2 * T).fill(0.495);
+  const loss = causeLikelihoodOf(hazard, bins, 2, new Float64Array(2 * T));
+  expectEntries([loss], [-T * Math.log(1 - 0.99)], 1e-12);
 });
 
 test("one cause is one kind of event", () => {
