@@ -15,7 +15,8 @@ export function fillHazards(logits: Floats, at: number, T: number, hazard: Float
   const K = hazard.length;
   let most = 0;
   for (let k = 0; k < K; k++) most = Math.max(most, logits[at + k * T]);
-  const none = expMinus(most);
+  // Hazards below one half have negative logits: nothing to scale, and one exponential less.
+  const none = most === 0 ? 1 : expMinus(most);
   let sum = none;
   for (let k = 0; k < K; k++) {
     hazard[k] = expMinus(most - logits[at + k * T]);
