@@ -114,7 +114,7 @@ describe("train with an id", () => {
       validation: Int32Array.from({ length: 50 }, (_, k) => 200 + k),
       test: Int32Array.from({ length: 50 }, (_, k) => 250 + k),
     };
-    await expect(run({ ...request, split })).rejects.toThrow("one column is named twice in the outcome");
+    await expect(run({ ...request, split })).rejects.toThrow(
       "rows of one person into different sets: id 1050",
     );
     const { training } = await run({ ...bare, rowsAreIndependent: true });
