@@ -216,7 +216,9 @@ async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<vo
     const { modelPath, path, table, sha256 } = read;
     const study = addGroups(opened, await listMoreGroups(opened, options));
     checkCauseRequirements(readRequirements(options), study.groups.map(({ name }) => name).filter(isNamed));
-    const { rows, which, isSeen, warning } = chooseJudgedRows(study, { allRows: options.allRows === true });
+    const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study, {
+      allRows: options.allRows === true,
+    });
     const {
       audit: scored,
       curves,
@@ -237,6 +239,7 @@ async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<vo
         audit: scored,
         outcome: { event, time },
         which,
+        relation: isSeen ? "seen" : isTest || options.split !== undefined ? "heldOut" : "newTable",
         findings: [],
         notes: [...(warning === null ? [] : [warning]), ...study.warnings],
         files: [

@@ -4,6 +4,7 @@ import { present } from "../../core/present.ts";
 import { haveSeveralRows } from "../../data/outcomes/people.ts";
 import { findBin, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { timeLabelOf } from "../../report/data/describe-model.ts";
+import type { AuditedRelation } from "../../report/data/report-data.ts";
 import type { CauseAuditOptions, CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
 import { judgeCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import type { CauseOptions, CausePredictions } from "../io/read-cause-predictions.ts";
@@ -42,6 +43,8 @@ export interface ToldCauses
   readonly outcome: { readonly event: string; readonly time: string };
   /** "test rows", "rows of the table". */
   readonly which: string;
+  /** What a model has to do with these people. */
+  readonly relation?: AuditedRelation;
 }
 
 /** Writes the report, where one is asked for. */

@@ -7,7 +7,7 @@ import type { CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
 import { type JudgedCause, judgeCauses } from "../words/cause-words.ts";
 import { binOfTime, chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
 import { DEFAULT_TOLERANCE } from "../words/report-words.ts";
-import type { ReportFinding, ReportProvenance, ReportTime } from "./report-data.ts";
+import type { AuditedRelation, ReportFinding, ReportProvenance, ReportTime } from "./report-data.ts";
 import { createCells, forPage } from "./small-cells.ts";
 
 /** What the report of an audit by cause is made from. */
@@ -26,6 +26,8 @@ export interface CauseReportInput {
   readonly outcome: { readonly event: string; readonly time: string };
   /** The table's name. */
   readonly table: string;
+  /** What a model has to do with these people; absent where the curves are of no known model. */
+  readonly relation?: AuditedRelation;
   /** How many people the rows belong to, where people have several; null where a row is a person. */
   readonly people?: number | null;
   /** How far off an incidence may be on average over time to be acceptable to the reader (0.05). */
@@ -53,6 +55,7 @@ export interface CauseReportData {
   readonly momentBin: number | null;
   readonly outcome: CauseReportInput["outcome"];
   readonly table: string;
+  readonly relation: AuditedRelation | null;
   readonly people: number | null;
   readonly tolerance: number;
   readonly hidesSmallCells: boolean;
@@ -84,6 +87,7 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
         : Math.min(binOfTime(time.edges, moment), time.audited),
     outcome: input.outcome,
     table: input.table,
+    relation: input.relation ?? null,
     people: input.people ?? null,
     tolerance,
     hidesSmallCells: input.showSmallCells !== true,

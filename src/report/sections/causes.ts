@@ -18,6 +18,7 @@ import {
 import { momentOf, roundedDurationOf } from "../words/report-time.ts";
 import { iconOf, pointsOf, tolerancePoints, type VerdictLook } from "../words/report-words.ts";
 import { formatNumber } from "../words/text-table.ts";
+import { RELATIONS } from "./cohort.ts";
 
 /** Worst first. */
 const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
@@ -35,7 +36,7 @@ export function nameOfGroup({ groups }: CauseReportData, g: number): Html {
 }
 
 export function renderCauseSubject(data: CauseReportData): Html {
-  const { audit, time, outcome, table, people } = data;
+  const { audit, time, outcome, table, relation, people } = data;
   const cells = createCells(data.hidesSmallCells);
   const { n } = audit.causes[0].overall;
   const events = audit.causes.map(
@@ -51,7 +52,9 @@ export function renderCauseSubject(data: CauseReportData): Html {
       people === null ? "People" : "Rows",
       html`${cells.countOf(n, unitOfCauses(data))}${
         people === null ? null : html` of ${cells.countOf(people, "person")}`
-      } in ${nameOf(table)}; whether the curves were fitted to them is not known here.`,
+      } in ${nameOf(table)}; ${
+        relation === null ? "whether the curves were fitted to them is not known here" : RELATIONS[relation]
+      }.`,
     ],
     [
       "Time",

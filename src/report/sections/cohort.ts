@@ -12,7 +12,8 @@ import { type Html, html, nameOf } from "../page/html.ts";
 import { momentOf, roundedDurationOf } from "../words/report-time.ts";
 import { type ChipLook, iconOf, percentOf, unitOf, unitsOf } from "../words/report-words.ts";
 
-const RELATIONS: Readonly<Record<AuditedRelation, string>> = {
+/** What a model has to do with the people it is judged on. */
+export const RELATIONS: Readonly<Record<AuditedRelation, string>> = {
   heldOut: "held out: the model was neither fitted to them nor chosen by them",
   newTable:
     "from another file than the training table; whether the model has seen these people is not known here",

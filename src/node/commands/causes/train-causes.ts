@@ -74,6 +74,7 @@ function toldOf(
     audit,
     outcome: { event: columns.event, time: columns.time },
     which: "test rows",
+    relation: "heldOut",
     findings: [],
     notes: [],
     files: [{ role: "table", path, name: table.name, ...present({ sha256: sha256 ?? undefined }) }],
