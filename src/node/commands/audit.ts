@@ -108,14 +108,15 @@ async function runAudit(
   given: GivenOptions,
 ): Promise<void> {
   if (given.causes !== undefined) return runCauseAudit(model, table, { ...given, causes: given.causes });
-  refuseWrongSuffix({ report: given.report });
+  const { report, split, groups } = given;
+  await refuseUnwritable([report], [model, table, ...(given.curves ?? []), split, groups]);
+  refuseWrongSuffix({ report });
   const read = model !== undefined && table !== undefined ? await openRead(model, table, given) : null;
   if (read?.model.causes !== undefined) return auditCauseFile(read, given);
   refuseWithoutCauses(given);
   const { curves, ...rest } = given;
   const options: AuditCommandOptions = { ...rest, ...present({ curves: onlyFile(curves) }) };
   const requirements = readRequirements(options);
-  await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
   const { certify: alpha } = options;
   const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
   const audited =
@@ -201,8 +202,6 @@ async function auditCurves(
 /** A model and a table, which may have several causes. */
 async function openRead(modelPath: string, path: string, given: GivenOptions): Promise<ModelTable> {
   if (given.curves !== undefined) throw refuseBoth();
-  const { report, split, groups } = given;
-  await refuseUnwritable([report], [modelPath, path, split, groups]);
   const { curves: _, ...options } = given;
   return readModelTable([modelPath, path], options);
 }
