@@ -1,3 +1,9 @@
+export {
+  type AuditedCauseRows,
+  auditCauseModel,
+  type PredictedCauseRows,
+  predictCauseRows,
+} from "./causes/audit-cause-model.ts";
 export type { EnsemblePart } from "../training/model.ts";
 export {
   type AuditedScores,

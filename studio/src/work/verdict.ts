@@ -15,7 +15,14 @@ import {
 } from "graduate/report";
 import { bootstrapScores } from "graduate/stats";
 import type { Study } from "graduate/study";
-import { addIntervals, chooseJudgedRows, DEFAULT_DRAWS, REPORT_REPLICATES, studyOf } from "graduate/verbs";
+import {
+  addIntervals,
+  auditCauseModel,
+  chooseJudgedRows,
+  DEFAULT_DRAWS,
+  REPORT_REPLICATES,
+  studyOf,
+} from "graduate/verbs";
 import type { TrainedRun } from "./run.ts";
 
 export type Say = (words: string, share: number) => void;
@@ -48,12 +55,19 @@ function isReported({ causes, columns }: Model): boolean {
 /** Of a model that was just trained: scores and report of its test rows. */
 export async function judgeTrained({ model, study }: TrainedRun, judging: Judging): Promise<Judged> {
   const { test: rows } = study.split;
-  if (!isReported(model)) return { model, audited: null, report: null, warnings: [] };
   if (rows.length === 0) return { model, audited: null, report: null, warnings: ["there are no test rows"] };
   const own = studyOf(model, study, study.split);
   const { backend, seed, say } = judging;
   const onProgress = (phase: string, done: number, total: number) => say(phase, done / total);
   const options = { seed, draws: DEFAULT_DRAWS, onProgress };
+  if (!isReported(model)) {
+    // The report of such outcomes is the command's; the model keeps the same scores.
+    const { audit: metrics } =
+      model.causes === undefined
+        ? await auditModel(own, rows, backend, { ...options, replicates: 0 })
+        : await auditCauseModel(own, rows, backend, options);
+    return { model: { ...model, metrics }, audited: null, report: null, warnings: [] };
+  }
   const scored = await auditModel(own, rows, backend, { ...options, replicates: 0 });
   const kept = { ...model, metrics: scored.audit };
   const audited = await addReplicates(scored, judging);
