@@ -60,7 +60,7 @@ describe("words", () => {
     const shares = causes.map(({ overall }) => overall.incidence?.observed[8] ?? 0);
     const [first, second] = ofHundred(shares);
     expect(hundredSentence(causes, 0, 8, at)).toBe(
-      `by 8 years ${first} have had disease, ${second} ${HOSTILE} and ${100 - first - second} neither`,
+      `by 8 years, ${first} have had disease, ${second} ${HOSTILE} and ${100 - first - second} neither`,
     );
     expect(hundredSentence(late.causes, 0, 8, at)).toBeNull();
   });

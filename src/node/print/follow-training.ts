@@ -200,7 +200,8 @@ export function createTrainProgress(): (event: TrainEvent) => void {
       }
       case "evaluation": {
         const { loss, concordance } = event.evaluation;
-        validation = `, validation C ${formatNumber(concordance, 3)}`;
+        // Several causes and late entries have none.
+        validation = concordance === null ? "" : `, validation C ${formatNumber(concordance, 3)}`;
         if (live) return;
         const step = `${which}step ${event.step}/${total}, validation loss ${loss.toFixed(4)}`;
         say(`${step}${validation}${constraints}, ${seconds.toFixed(1)} s`);

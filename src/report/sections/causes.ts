@@ -116,7 +116,7 @@ function sayInShort(data: CauseReportData): Html {
   const judged = lines.length - ofLook(lines, "few").length;
   if (judged === 0) return html`There are too few events of any cause, or too little follow-up, to judge.`;
   const pairs = `${countOf(judged, "pair")} of a group and a cause that can be judged`;
-  if (off.length === 0) return html`In none of the ${pairs} is a disagreement with the observed shown.`;
+  if (off.length === 0) return html`None of the ${pairs} shows a disagreement with what was observed.`;
   const shown = off.slice(0, MOST_NAMES);
   const names = shown.map(
     ({ cause, g }, k) => html`${k === 0 ? "" : "; "}${nameOf(cause)}, ${nameOfGroup(data, g)}`,

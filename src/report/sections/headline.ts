@@ -105,8 +105,8 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
   if (judged === 0) return html`${sayNoneJudged(groups.length)}`;
   const none =
     judged === 1
-      ? "In the one group that can be judged no disagreement is shown"
-      : `In none of the ${judged} groups that can be judged is a disagreement shown`;
+      ? "The one group that can be judged shows no disagreement"
+      : `None of the ${judged} groups that can be judged shows a disagreement`;
   const limit = tolerancePoints(tolerance);
   if (open.length === 0)
     return html`${none}, and each could be off by less than ${limit} on average over time.`;

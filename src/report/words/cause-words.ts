@@ -115,7 +115,7 @@ export function hundredSentence(
     ...others.map(({ name, count }) => `${count} ${name}`),
   ];
   const none = causes.length === 1 ? "not" : causes.length === 2 ? "neither" : "none of these";
-  return `by ${moment} ${listed.join(", ")} and ${rest} ${none}`;
+  return `by ${moment}, ${listed.join(", ")} and ${rest} ${none}`;
 }
 
 /** The end of a bin as a moment. */
