@@ -26,6 +26,7 @@ import { anchorRows, fitStart, type NetworkStart } from "./fit-start.ts";
 import { finishRun, type TrainingResult } from "./finish.ts";
 import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
+import { refuseObjective } from "./objective.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
 import { refuseCurveDistance } from "./rows/cause-view.ts";
 import type { LongRows } from "./rows/long-rows.ts";
@@ -75,6 +76,7 @@ export async function planFit(
   const causes = study.causes?.length;
   const K = causes ?? 1;
   const { binned } = training;
+  refuseObjective(options.objective, binned, K);
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
       ? fitStart({ binned, K, x: await backend.read(training.x), D, groups, splines }, (done, total) =>

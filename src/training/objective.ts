@@ -54,14 +54,24 @@ export function addCauseObjective(
   return causeLikelihood(logits, binned, K, dLogits, 1);
 }
 
+/** Refuses, before anything is fitted, a loss that is not defined for such outcomes. */
+export function refuseObjective(spec: ObjectiveSpec, { firstBin, weight }: BinnedOutcomes, K: number): void {
+  if (K > 1) refuseCauseObjective(spec);
+  if (spec.kind === "likelihood" && !spec.tail) return;
+  if (firstBin !== undefined) refuseLoss(spec, "under late entry", "entry");
+  if (weight !== undefined && spec.kind !== "likelihood") refuseLoss(spec, "for weighted rows", "weights");
+}
+
 /** Refuses losses that are not defined for several causes. */
 export function refuseCauseObjective(spec: ObjectiveSpec): void {
-  if (spec.kind !== "likelihood" || spec.tail) {
-    const loss =
-      spec.kind === "likelihood" ? "the likelihood with the paper's tail term" : `the ${spec.kind} loss`;
-    throw new InputError(`${loss} is not defined for several causes`, {
-      code: "objective.causes",
-      hint: "train by the likelihood without the tail term (the default preset)",
-    });
-  }
+  if (spec.kind !== "likelihood" || spec.tail) refuseLoss(spec, "for several causes", "causes");
+}
+
+function refuseLoss(spec: ObjectiveSpec, where: string, code: "causes" | "entry" | "weights"): never {
+  const loss =
+    spec.kind === "likelihood" ? "the likelihood with the paper's tail term" : `the ${spec.kind} loss`;
+  throw new InputError(`${loss} is not defined ${where}`, {
+    code: `objective.${code}`,
+    hint: "train by the likelihood without the tail term (the default preset)",
+  });
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { KeepRule } from "../../src/training/choices.ts";
 import { chooseNetwork, chooseOptions, type RunRequest } from "../../src/training/choose-options.ts";
 import { type Evaluation, isBetter } from "../../src/training/evaluation.ts";
+import { refuseObjective } from "../../src/training/objective.ts";
 import { PRESETS } from "../../src/training/options.ts";
 
 const paper = (request: RunRequest = {}) => chooseOptions("graduate", "paper", request, 2416);
@@ -99,5 +100,33 @@ describe("which of two evaluations is kept", () => {
     const [first, second] = [evaluate(0.7, [], 1), evaluate(0.6, [0.01], 0.9)];
     expect(keeps(first, second, "concordance")).toEqual([true, false]);
     expect(keeps(first, second, "validation")).toEqual([false, true]);
+  });
+});
+
+describe("a loss that is not defined for the outcomes at hand is refused", () => {
+  const plain = { T: 3, bin: Int32Array.of(1, 2), event: Uint8Array.of(1, 0) };
+  const late = { ...plain, firstBin: Int32Array.of(1, 2) };
+  const weighted = { ...plain, weight: Float64Array.of(1, 2) };
+  const xcal = { kind: "xcal", lambda: 1, tail: false } as const;
+  const rps = { kind: "rps" } as const;
+  const tail = { kind: "likelihood", tail: true } as const;
+  const likelihood = { kind: "likelihood", tail: false } as const;
+
+  test.each([
+    [xcal, late, 1, "the xcal loss is not defined under late entry"],
+    [rps, weighted, 1, "the rps loss is not defined for weighted rows"],
+    [tail, late, 1, "the likelihood with the paper's tail term is not defined under late entry"],
+    [tail, plain, 2, "the likelihood with the paper's tail term is not defined for several causes"],
+  ])("%o", (spec, outcomes, K, message) => {
+    expect(() => refuseObjective(spec, outcomes, K)).toThrow(message);
+  });
+
+  test.each([
+    [xcal, plain, 1],
+    [tail, weighted, 1],
+    [likelihood, late, 2],
+    [likelihood, weighted, 3],
+  ])("%o is taken where it is", (spec, outcomes, K) => {
+    expect(() => refuseObjective(spec, outcomes, K)).not.toThrow();
   });
 });
