@@ -4,7 +4,7 @@
  * level, everything else is "not separated".
  */
 import { countOf } from "graduate/data";
-import { formatMarkdown, formatSigned, listOf } from "../pages/markdown.ts";
+import { formatMarkdown, formatSigned } from "../pages/markdown.ts";
 import { formatChance } from "../pages/tables.ts";
 import { mean } from "../summaries/summary.ts";
 import { CAUSES } from "./law.ts";
@@ -60,14 +60,13 @@ export function causesPage(plan: CausesPlan, lines: readonly CauseLine[]): strin
   const { laws, tables } = summary;
   const parts = [
     "# Competing causes beside their peers",
-    sayFirst(summary),
+    ...sayFirst(summary),
     "Made by `graduate reproduce causes --page docs/results/causes.md` from `paper/causes.jsonl`: " +
-      `${sayMade(summary)} The plan, committed before these runs, is \`paper/plans/causes.json\`; the law of ` +
-      "the simulated patients, written down before any model was run on it, is `paper/src/causes/law.ts`; the peers' " +
+      `${sayMade(summary)} The plan, committed before these runs, is \`paper/plans/causes.json\`; the law of the ` +
+      "simulated patients, written down before any model was run on it, is `paper/src/causes/law.ts`; the peers' " +
       "scripts are in `paper/peers`. Tables count the seeds that every system has a line of. Lower and higher are " +
-      "paired " +
-      "differences with p below .05, two-sided and not corrected for their number; with few seeds, much that differs " +
-      "is not separated.",
+      "paired differences with p below .05, two-sided and not corrected for their number; with few seeds, much that " +
+      "differs is not separated.",
     ...laws.flatMap((law) => lawSection(law, summary)),
     ...tableSections(tables),
     NOTES,
@@ -86,36 +85,35 @@ function sayMade({ planned, made, laws, tables }: CausesSummary): string {
   return `${made} of ${planned} planned lines (${all.join(", ")}).`;
 }
 
-/** Where graduate's score is lower than the others', not separated, higher. */
-function sayScore(rows: readonly CauseRow[], k: number): string {
-  const others = rows.filter(({ system }) => system !== "graduate");
-  const of = (verdict: Verdict) =>
-    others.filter(({ scores }) => judge(scores[k].difference) === verdict).map(({ system }) => NAMES[system]);
-  const say = (verb: string, list: readonly string[]) =>
-    list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
-  return [
-    ...say("lower than that of", of("better")),
-    ...say("undecided against that of", of("par")),
-    ...say("higher than that of", of("worse")),
-  ].join("; ");
+/** graduate's score beside a rival's. */
+const WORDS: Readonly<Record<Verdict, string>> = { better: "lower", par: "undecided", worse: "higher" };
+
+const otherRows = (rows: readonly CauseRow[]) => rows.filter(({ system }) => system !== "graduate");
+
+/** In short: where graduate is lower, undecided and higher; what it misses most; ranks on the public tables. */
+function sayFirst({ laws, tables }: CausesSummary): string[] {
+  const ofLaws = laws.filter(({ seeds }) => seeds.length >= LEAST_TESTED).flatMap(sayLaw);
+  return [...ofLaws, ...sayTables(tables.filter(({ seeds }) => seeds.length > 1))];
 }
 
-function sayFirst({ laws, tables }: CausesSummary): string {
-  const ofLaw = laws
-    .filter(({ seeds }) => seeds.length >= LEAST_TESTED)
-    .map((law) => {
-      const { part, rows, seeds } = law;
-      const say = (what: string, k: number) =>
-        `${what} is ${sayScore(rows, k)} (mean rank ${rankOf(rows, k)} of ${rows.length})`;
-      const scores = [
-        say("graduate's mean true error of groups", 0),
-        ...CAUSES.map((cause, k) => say(`its ISE of ${cause}`, 3 + k)),
-        sayLargest(law),
-      ];
-      const where = part === "A" ? "Simulated patients, everyone from the start" : "Some come late";
-      return `**${where} (part ${part}, ${seeds.length} cohorts):** ${scores.join(". ").replace(/\. i/g, ". I")}.`;
-    });
-  return [...ofLaw, ...sayTables(tables.filter(({ seeds }) => seeds.length > 1))].join(" ");
+function sayLaw(law: LawPart): string[] {
+  const { part, rows, seeds } = law;
+  const scores = [0, 3, 4];
+  const heads = ["mean true error of groups", ...CAUSES.map((cause) => `ISE of ${cause}`)];
+  const cells = otherRows(rows).map((row) => [
+    NAMES[row.system],
+    ...scores.map((k) => WORDS[judge(row.scores[k].difference)]),
+  ]);
+  const ranks = scores.map((k) => rankOf(rows, k));
+  return [
+    `**${sayPart(part)} (part ${part}, ${countOf(seeds.length, "cohort")} with a known truth).** graduate's score is`,
+    formatMarkdown(["than that of", ...heads], [...cells, [`its mean rank of ${rows.length}`, ...ranks]]),
+    sayLargest(law),
+  ];
+}
+
+function sayPart(part: string): string {
+  return part === "A" ? "Simulated patients, everyone from the start" : "Simulated patients, some come late";
 }
 
 function rankOf(rows: readonly CauseRow[], k: number): string {
@@ -130,9 +128,10 @@ function sayLargest({ groups, rows }: LawPart): string {
   const furthest = named.reduce((a, b) => (b.errors[own] > a.errors[own] ? b : a));
   const least = furthest.errors.indexOf(Math.min(...furthest.errors));
   const points = (error: number) => (100 * error).toFixed(2);
+  const who = least === own ? "graduate itself" : NAMES[systems[least]];
   return (
-    `its largest error is that of ${CAUSES[furthest.cause]} in ${furthest.group}, ${points(furthest.errors[own])} ` +
-    `points, where ${NAMES[systems[least]]} has the least, ${points(furthest.errors[least])}`
+    `Its largest error is that of ${CAUSES[furthest.cause]} in ${furthest.group}, ${points(furthest.errors[own])} ` +
+    `points; the least there has ${who}, ${points(furthest.errors[least])}.`
   );
 }
 
@@ -140,36 +139,40 @@ function sayLargest({ groups, rows }: LawPart): string {
 function sayTables(tables: readonly TablePart[]): string[] {
   if (tables.length === 0) return [];
   const splits = Math.min(...tables.map(({ seeds }) => seeds.length));
-  const ranks =
-    `**${tables.length} public tables, two causes each, ${countOf(splits, "split")}:** mean ranks of the integrated ` +
-    `Brier score are ${sayRanks(tables, [0, 1])}; of the calibration by group, ${sayRanks(tables, [2, 3])}.`;
-  if (splits < LEAST_TESTED) return [ranks, `Systems are not tested against each other on ${splits} splits.`];
-  const systems = tables[0].rows.map(({ system }) => system).filter((system) => system !== "graduate");
-  const count = (system: CauseSystem, scores: readonly number[]) => {
-    const found = { better: 0, par: 0, worse: 0 };
-    for (const { rows } of tables)
-      for (const k of scores)
-        found[judge(rows.find((row) => row.system === system)?.scores[k].difference ?? null)]++;
-    return `${found.better}/${found.par}/${found.worse} ${NAMES[system]}`;
-  };
-  const say = (scores: readonly number[]) => systems.map((system) => count(system, scores)).join(", ");
+  const isTested = splits >= LEAST_TESTED;
+  const about = isTested
+    ? "Cases: graduate lower / undecided / higher, of a table and a cause each."
+    : `Systems are not tested against each other on ${splits} splits.`;
+  const heads = ["", "rank, Brier score", "rank, calibration by group"];
+  const rows = rankSystems(tables).map(({ system, brier, gap }) => {
+    const ranks = [NAMES[system], brier.toFixed(1), gap.toFixed(1)];
+    return isTested
+      ? [...ranks, countCases(tables, system, [0, 1]), countCases(tables, system, [2, 3])]
+      : ranks;
+  });
   return [
-    ranks,
-    `The cases in which graduate is lower / not separated / higher are, of the score, ${say([0, 1])}; of the ` +
-      `calibration, ${say([2, 3])}.`,
+    `**${countOf(tables.length, "public table")}, two causes each, ${countOf(splits, "split")}.** Mean ranks of the ` +
+      `integrated Brier score and of the gap to Aalen-Johansen in the groups. ${about}`,
+    formatMarkdown(isTested ? [...heads, "cases, Brier score", "cases, calibration"] : heads, rows),
   ];
 }
 
-/** Mean ranks over tables and scores, the lowest first. */
-function sayRanks(tables: readonly TablePart[], scores: readonly number[]): string {
-  const ranks = tables[0].rows.map(({ system }, s) => {
-    const each = tables.flatMap(({ rows }) => scores.map((k) => rows[s].scores[k].rank));
-    return { system, rank: mean(each) };
-  });
-  return ranks
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ system, rank }) => `${NAMES[system]} ${rank.toFixed(1)}`)
-    .join(", ");
+function countCases(tables: readonly TablePart[], system: CauseSystem, scores: readonly number[]): string {
+  if (system === "graduate") return "–";
+  const found = { better: 0, par: 0, worse: 0 };
+  for (const { rows } of tables)
+    for (const k of scores)
+      found[judge(rows.find((row) => row.system === system)?.scores[k].difference ?? null)]++;
+  return `${found.better} / ${found.par} / ${found.worse}`;
+}
+
+/** Mean ranks over tables and causes, the lowest of the Brier score first. */
+function rankSystems(tables: readonly TablePart[]) {
+  const rankBy = (s: number, scores: readonly number[]) =>
+    mean(tables.flatMap(({ rows }) => scores.map((k) => rows[s].scores[k].rank)));
+  return tables[0].rows
+    .map(({ system }, s) => ({ system, brier: rankBy(s, [0, 1]), gap: rankBy(s, [2, 3]) }))
+    .sort((a, b) => a.brier - b.brier);
 }
 
 function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): string {
@@ -194,19 +197,16 @@ function scoreTables({ rows, seeds }: CausePart, titles: readonly Title[]): stri
     );
   const means = tableOf(rows, cellOf);
   if (seeds.length < 2) return [means];
-  const others = rows.filter(({ system }) => system !== "graduate");
   return [
     means,
     "graduate less the other, paired by seed:",
-    tableOf(others, (score, title) => differenceOf(score, title, seeds.length)),
+    tableOf(otherRows(rows), (score, title) => differenceOf(score, title, seeds.length)),
   ];
 }
 
 function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
   const { part, seeds, rows, groups } = law;
-  const what =
-    part === "A" ? "simulated patients, everyone from the start" : "simulated patients, some come late";
-  const title = `## Part ${part}: ${what}`;
+  const title = `## Part ${part}: ${sayPart(part).toLowerCase()}`;
   if (seeds.length === 0) return [title, "No seed has all of its lines."];
   const fresh = plan.truthPeople.toLocaleString("en");
   return [
@@ -229,10 +229,9 @@ function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
 function tableSections(tables: readonly TablePart[]): string[] {
   const intro =
     "## Public tables\n\nOn the test rows: the integrated Brier score of each cause, as `riskRegression::Score` " +
-    "defines " +
-    "it, and the mean over groups of the root mean square gap to Aalen-Johansen, in points; ± a standard error over " +
-    "splits, mean rank in brackets. Splits of one table share rows: the standard errors of the differences are those " +
-    "of the corrected resampled t.";
+    "defines it, and the mean over groups of the root mean square gap to Aalen-Johansen, in points; ± a standard " +
+    "error over splits, mean rank in brackets. Splits of one table share rows: standard errors of the differences " +
+    "are those of the corrected resampled t.";
   return [
     intro,
     ...tables.flatMap((part) => {
@@ -252,8 +251,6 @@ const NOTES =
   "*graduate* is the default of `graduate train --causes`, told of the groups: the mean of five runs, or one where a " +
   "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the " +
   "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; " +
-  "*with " +
-  "group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of comprisk " +
-  "0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models take no " +
-  "late " +
-  "entry, so part B has none of them.";
+  "*with group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of " +
+  "comprisk 0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models " +
+  "take no late entry, so part B has none of them.";

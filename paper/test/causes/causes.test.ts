@@ -122,7 +122,9 @@ describe("the summary", () => {
     // Differences: −0.022 and −0.024.
     expect(start.scores[0].difference?.mean).toBeCloseTo(-0.023, 12);
     expect(start.scores[0].difference?.error).toBeCloseTo(0.001, 12);
-    expect(causesPage(plan, lines)).toContain("Some come late (part B, 3 cohorts)");
+    expect(causesPage(plan, lines)).toContain(
+      "Simulated patients, some come late (part B, 3 cohorts with a known truth)",
+    );
   });
 });
 
