@@ -2,8 +2,17 @@
  * One person's prediction: a row of the table, or values that were typed, and what changes if some of them were
  * different. Controls stay within what the model has seen in training. The person's card is in card.ts.
  */
-import { type Backend, gridOf, isAbsent, type Model, predictPeople, type Table } from "graduate";
+import {
+  type Backend,
+  gridOf,
+  isAbsent,
+  type Model,
+  type PeoplePrediction,
+  predictPeople,
+  type Table,
+} from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
+import { causeSentence, momentOf, riskSentence, timeLabelOf } from "graduate/report";
 import { columnsNeeded, describeDoubts } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
@@ -52,11 +61,30 @@ function usualValues(model: Model): PersonValues {
   return Object.fromEntries(entries);
 }
 
+/** Of the last time that is asked for. */
+function describeRisk(
+  model: Model,
+  { risk, causes }: Pick<PeoplePrediction, "risk" | "causes">,
+  at: readonly number[],
+  unit: string,
+): string {
+  const last = at.length - 1;
+  if (last < 0) return "";
+  const moment = momentOf(
+    at[last],
+    timeLabelOf(unit === "" ? undefined : unit, model.columns.origin) ?? "time",
+  );
+  if (causes === null || causes === undefined) return riskSentence(risk[last], moment);
+  const risks = causes.names.map((_, k) => causes.risk[k * at.length + last]);
+  return causeSentence(causes.names, risks, moment);
+}
+
 interface Asked {
   readonly model: Model;
   readonly table: Table | null;
   readonly backend: Backend;
   readonly everyone: Curve;
+  readonly unit: string;
 }
 
 interface BuiltPerson {
@@ -93,12 +121,13 @@ export async function viewPerson(asked: Asked, request: PersonRequest): Promise<
     everyone: asked.everyone,
     risks: at.map((time, k) => ({ time, risk: shown.risk[k], before: before?.risk[k] ?? null })),
     causes: shown.causes,
+    sentence: shown.sentence,
     median: shown.median,
     doubts: shown.doubts,
   };
 }
 
-async function predictOne({ model, backend }: Asked, table: Table, at: readonly number[]) {
+async function predictOne({ model, backend, unit }: Asked, table: Table, at: readonly number[]) {
   const read = await predictPeople(model, table, backend, { at, quantiles: [0.5] });
   const [median] = read.quantile;
   return {
@@ -107,7 +136,9 @@ async function predictOne({ model, backend }: Asked, table: Table, at: readonly 
     causes: (read.causes?.names ?? []).map((name, k) => ({
       name,
       risks: at.map((_, t) => read.causes?.risk[k * at.length + t] ?? 0),
+      incidence: [0, ...(read.causes?.incidence.subarray(k * model.grid.T, (k + 1) * model.grid.T) ?? [])],
     })),
+    sentence: describeRisk(model, read, at, unit),
     median: isAbsent(median) ? null : median,
     doubts: describeDoubts(model, table, 0),
   };
