@@ -180,6 +180,7 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
         : drawPerson(curve, before, everyone, unit),
     [view, unit],
   );
+  const which = causes.length > 0 ? "any of them" : "the event";
   return (
     <>
       <p class="say sentence" role="status">
@@ -253,8 +254,8 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
       </table>
       <p class="hint">
         {median === null
-          ? "More than half of people like this one are expected to stay without the event to the end of follow-up."
-          : `Half of people like this one are expected to have had the event by ${sayTime(median, unit)}.`}
+          ? `More than half of people like this one are expected to stay without ${which} to the end of follow-up.`
+          : `Half of people like this one are expected to have had ${which} by ${sayTime(median, unit)}.`}
       </p>
       {doubts.map((doubt) => (
         <p class="finding warning" key={doubt}>

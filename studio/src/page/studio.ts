@@ -166,6 +166,7 @@ export function createStudio(): Store {
       const run = state.run && {
         ...state.run,
         phase: "done" as const,
+        words: "",
         step: state.run.steps,
         secondsLeft: null,
       };

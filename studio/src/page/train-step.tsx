@@ -132,7 +132,7 @@ function Expert({ studio, actions }: StepProps) {
           label="Splines"
           value={splines}
           options={[
-            { value: "", text: "where events are enough" },
+            { value: "", text: "if events suffice" },
             { value: "true", text: "yes" },
             { value: "false", text: "no" },
           ]}
@@ -155,8 +155,8 @@ function Expert({ studio, actions }: StepProps) {
           label="Computed by"
           value={train.backend}
           options={[
-            { value: "wasm", text: "the processor (WebAssembly)" },
-            { value: "webgpu", text: "the graphics device (WebGPU)" },
+            { value: "wasm", text: "the processor" },
+            { value: "webgpu", text: "graphics (WebGPU)" },
             { value: "reference", text: "one plain thread, slow" },
           ]}
           onChange={(value) => set({ backend: value as TrainChoices["backend"] })}

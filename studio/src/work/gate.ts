@@ -64,6 +64,9 @@ function independenceOf(table: Table, choices: Choices) {
   return id === undefined ? { rowsAreIndependent: choices.rowsAreIndependent } : { id };
 }
 
+/** So that a fifth of them, which judges, is more than one. */
+const LEAST_ROWS = 10;
+
 const isLeak = ({ code, level }: FindingView) =>
   level === "error" && (code === "leak.event" || code === "leak.time");
 
@@ -78,6 +81,16 @@ function listBlockers(table: Table, choices: Choices, { view, independent }: Sea
     return isTaken ? [{ message, code, column, overrule: "allowLeak" }] : [];
   });
   if (blockers.length > 0) return blockers;
+  if (table.rows < LEAST_ROWS) {
+    const message = `${table.rows === 1 ? "there is one row" : `there are ${table.rows} rows`} in the table`;
+    return [
+      { message: `${message}: too few to train a model and judge it`, code: "rows.few", overrule: null },
+    ];
+  }
+  if (view.events === 0) {
+    const message = "nobody had the event, as it is read: there is nothing to learn from";
+    return [{ message, code: "events.none", overrule: null }];
+  }
   if (learnt.size === 0) {
     return [{ message: "no column is left to learn from", code: "features.none", overrule: null }];
   }
