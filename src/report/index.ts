@@ -1,6 +1,6 @@
 export type { CardData } from "./card/card-data.ts";
 export { CARD_STYLE } from "./card/card-style.ts";
-export { type Driver, listDrivers, riskSentence } from "./card/card-data.ts";
+export { type CardTime, type Driver, listDrivers, riskSentence, showTime } from "./card/card-data.ts";
 export { causeSentence } from "./card/render-causes.ts";
 export { type CardPageOptions, renderCardBody, renderCardPage } from "./card/render-card.ts";
 export { type CauseReportData, type CauseReportInput, gatherCauseReport } from "./data/cause-report.ts";
@@ -19,5 +19,5 @@ export { renderCauseReport } from "./page/render-cause-report.ts";
 export { type RenderOptions, renderReport } from "./page/render-report.ts";
 export { REPORT_STYLE } from "./page/report-style.ts";
 export { describeCommand } from "./words/command-words.ts";
-export { BIN_LABEL, momentOf } from "./words/report-time.ts";
+export { BIN_LABEL } from "./words/report-time.ts";
 export { formatNumber, shorten } from "./words/text-table.ts";

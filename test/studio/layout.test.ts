@@ -1,5 +1,5 @@
-// Every step of the studio in light and dark, wide and narrow, with a table and a model: no barriers by axe, nothing wider than
-// the window, no text that is cut off. With GRADUATE_SHOTS set to a folder, each is kept there as a picture to look at.
+// Every step of the studio in light and dark, wide and narrow, with a table and a model: no barriers by axe, nothing
+// wider than the window, no text that is cut off. With GRADUATE_SHOTS set to a folder, each is kept there as a picture.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -32,6 +32,8 @@ const CUT_OFF = `(() => {
   const found = [];
   const context = document.createElement("canvas").getContext("2d");
   for (const element of document.querySelectorAll("body *")) {
+    // Of a pixel: for those who hear the page.
+    if (element.clientWidth <= 1) continue;
     if (element.closest(".unseen, svg, iframe") || element.checkVisibility?.() === false) continue;
     const style = getComputedStyle(element);
     if (element.tagName === "SELECT") {

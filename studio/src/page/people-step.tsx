@@ -207,51 +207,54 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
       {causes.length > 0 && everyone.time.length > 0 && (
         <p class="hint">Dotted: any cause, the mean of all.</p>
       )}
-      <table class="risks">
-        <caption class="unseen">Risk of the event by some times</caption>
-        <thead>
-          <tr>
-            <th scope="col">By {unit === "" ? "time" : unit.replace(/s$/, "")}</th>
-            {risks.map(({ time }) => (
-              <th scope="col" class="right" key={time}>
-                {time}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <tr>
-            <th scope="row">{causes.length === 0 ? "Risk" : "Any cause"}</th>
-            {risks.map(({ time, risk }) => (
-              <td class="right" key={time}>
-                <strong>{percent(risk)}</strong>
-              </td>
-            ))}
-          </tr>
-          {causes.map(({ name, risks: own }) => (
-            <tr key={name}>
-              <th scope="row">
-                <bdi>{name}</bdi>
-              </th>
-              {risks.map(({ time }, k) => (
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div class="scroll" role="region" aria-label="Risks" tabIndex={0}>
+        <table class="risks">
+          <caption class="unseen">Risk of the event by some times</caption>
+          <thead>
+            <tr>
+              <th scope="col">By {unit === "" ? "time" : unit.replace(/s$/, "")}</th>
+              {risks.map(({ time }) => (
+                <th scope="col" class="right" key={time}>
+                  {time}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <th scope="row">{causes.length === 0 ? "Risk" : "Any cause"}</th>
+              {risks.map(({ time, risk }) => (
                 <td class="right" key={time}>
-                  {percent(own[k])}
+                  <strong>{percent(risk)}</strong>
                 </td>
               ))}
             </tr>
-          ))}
-          {before !== null && (
-            <tr class="was">
-              <th scope="row">As the row is</th>
-              {risks.map(({ time, before: was }) => (
-                <td class="right" key={time}>
-                  {was === null ? "–" : percent(was)}
-                </td>
-              ))}
-            </tr>
-          )}
-        </tbody>
-      </table>
+            {causes.map(({ name, risks: own }) => (
+              <tr key={name}>
+                <th scope="row">
+                  <bdi>{name}</bdi>
+                </th>
+                {risks.map(({ time }, k) => (
+                  <td class="right" key={time}>
+                    {percent(own[k])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {before !== null && (
+              <tr class="was">
+                <th scope="row">As the row is</th>
+                {risks.map(({ time, before: was }) => (
+                  <td class="right" key={time}>
+                    {was === null ? "–" : percent(was)}
+                  </td>
+                ))}
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
       <p class="hint">
         {median === null
           ? `More than half of people like this one are expected to stay without ${which} to the end of follow-up.`

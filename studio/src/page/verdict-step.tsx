@@ -100,7 +100,8 @@ function CauseVerdicts({ rows }: { readonly rows: readonly CauseVerdict[] }) {
       <p class="hint">
         Distance is on the rows that the model was solved on, fresh on rows that nothing was fitted to.
       </p>
-      <div class="scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div class="scroll" role="region" aria-label="What training said" tabIndex={0}>
         <table>
           <thead>
             <tr>

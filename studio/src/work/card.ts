@@ -16,10 +16,10 @@ import {
   type Table,
 } from "graduate";
 import { absent, present } from "graduate/core";
-import { listDrivers, momentOf, timeLabelOf } from "graduate/report";
+import { listDrivers, timeLabelOf } from "graduate/report";
 import { BAND_LEVEL, chooseRiskTimes, hasBands, type JudgedGroups, judgeCardGroups } from "graduate/verbs";
 import type { DriversView, PersonRequest } from "../protocol.ts";
-import { buildPerson } from "./people.ts";
+import { buildPerson, chooseMoment } from "./people.ts";
 import { renderCard } from "./pages.ts";
 
 interface CardInput {
@@ -45,14 +45,14 @@ export function prepareCards(input: CardInput): Cards {
   const { model, table, sha256, unit, backend } = input;
   const label = timeLabelOf(unit === "" ? undefined : unit, model.columns.origin);
   const at = chooseRiskTimes(gridOf(model), label);
-  const last = at.slice(-1);
+  const moment = chooseMoment(model, unit);
   let live: ReturnType<typeof prepareExplainer> | undefined;
   let whole: Promise<WriteCard> | undefined;
   return {
     async explain(request) {
-      live ??= prepareExplainer(model, table, backend, { at: last, sha256, budget: LIVE_ROWS });
+      live ??= prepareExplainer(model, table, backend, { at: [moment.time], sha256, budget: LIVE_ROWS });
       const { one } = buildPerson(model, table, request);
-      return viewDrivers(await (await live)(one, 0), momentOf(last[0], label ?? "time"));
+      return viewDrivers(await (await live)(one, 0), moment.words);
     },
     async write(request) {
       whole ??= prepareWhole(input, label, at);

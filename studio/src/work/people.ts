@@ -12,8 +12,8 @@ import {
   type Table,
 } from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
-import { causeSentence, momentOf, riskSentence, timeLabelOf } from "graduate/report";
-import { columnsNeeded, describeDoubts } from "graduate/verbs";
+import { causeSentence, riskSentence, showTime, timeLabelOf } from "graduate/report";
+import { chooseRiskTimes, columnsNeeded, describeDoubts } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
 
@@ -61,21 +61,23 @@ function usualValues(model: Model): PersonValues {
   return Object.fromEntries(entries);
 }
 
-/** Of the last time that is asked for. */
-function describeRisk(
-  model: Model,
+/** The moment that the card speaks of, in the unit that it shows. */
+export function chooseMoment(model: Model, unit: string): { readonly time: number; readonly words: string } {
+  const grid = gridOf(model);
+  const label = timeLabelOf(unit === "" ? undefined : unit, model.columns.origin);
+  const times = chooseRiskTimes(grid, label);
+  const time = times[times.length - 1];
+  return { time, words: showTime({ time: { label: label ?? "time", edges: grid.edges } }).momentOf(time) };
+}
+
+/** Of the last time that was asked for. */
+function sayRisk(
   { risk, causes }: Pick<PeoplePrediction, "risk" | "causes">,
-  at: readonly number[],
-  unit: string,
+  last: number,
+  moment: string,
 ): string {
-  const last = at.length - 1;
-  if (last < 0) return "";
-  const moment = momentOf(
-    at[last],
-    timeLabelOf(unit === "" ? undefined : unit, model.columns.origin) ?? "time",
-  );
-  if (causes === null || causes === undefined) return riskSentence(risk[last], moment);
-  const risks = causes.names.map((_, k) => causes.risk[k * at.length + last]);
+  if (causes === null) return riskSentence(risk[last], moment);
+  const risks = causes.names.map((_, k) => causes.risk[k * (last + 1) + last]);
   return causeSentence(causes.names, risks, moment);
 }
 
@@ -128,17 +130,18 @@ export async function viewPerson(asked: Asked, request: PersonRequest): Promise<
 }
 
 async function predictOne({ model, backend, unit }: Asked, table: Table, at: readonly number[]) {
-  const read = await predictPeople(model, table, backend, { at, quantiles: [0.5] });
+  const moment = chooseMoment(model, unit);
+  const read = await predictPeople(model, table, backend, { at: [...at, moment.time], quantiles: [0.5] });
   const [median] = read.quantile;
   return {
     curve: curveOf(model, Array.from(read.curves.survival)),
-    risk: Array.from(read.risk),
+    risk: Array.from(read.risk.subarray(0, at.length)),
     causes: (read.causes?.names ?? []).map((name, k) => ({
       name,
-      risks: at.map((_, t) => read.causes?.risk[k * at.length + t] ?? 0),
+      risks: at.map((_, t) => read.causes?.risk[k * (at.length + 1) + t] ?? 0),
       incidence: [0, ...(read.causes?.incidence.subarray(k * model.grid.T, (k + 1) * model.grid.T) ?? [])],
     })),
-    sentence: describeRisk(model, read, at, unit),
+    sentence: sayRisk(read, at.length, moment.words),
     median: isAbsent(median) ? null : median,
     doubts: describeDoubts(model, table, 0),
   };
