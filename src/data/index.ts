@@ -21,6 +21,7 @@ export {
   survivalOf,
 } from "./curves/cause-curves.ts";
 export type { Curves } from "./curves/curves.ts";
+export { type CauseFile, type ReadCauseCurves, readCauseCurves } from "./curves/read-cause-curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
 export { type DoubtfulCells, findDoubtfulCells } from "./encode/doubtful-cells.ts";
 export { type EncodedBlock, type EncodedFeatures, encode, encodeBlocks } from "./encode/encode.ts";
@@ -55,7 +56,14 @@ export {
   requireRightCensored,
 } from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
-export { type InspectedHistory, inspectHistory } from "./outcomes/read-history.ts";
+export {
+  type EventHistory,
+  type HistoryColumns,
+  type InspectedHistory,
+  inspectHistory,
+  noteHistory,
+  readHistory,
+} from "./outcomes/read-history.ts";
 export {
   inspectOutcomes,
   type OutcomeColumns,

@@ -6,7 +6,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
-import type { PhaseProgress } from "../core/progress.ts";
+import { type AsyncTurns, finishTurns, type PhaseProgress } from "../core/progress.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
@@ -79,8 +79,10 @@ export async function planFit(
   refuseObjective(options.objective, binned, K);
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
-      ? fitStart({ binned, K, x: await backend.read(training.x), D, groups, splines }, (done, total) =>
-          onProgress?.("fitting the start", done, total),
+      ? finishTurns(
+          fitStart({ binned, K, x: await backend.read(training.x), D, groups, splines }, (done, total) =>
+            onProgress?.("fitting the start", done, total),
+          ),
         )
       : {
           slopes: null,
@@ -123,13 +125,33 @@ export interface SolveEvent {
   readonly step: number;
 }
 
+/** A turn of the solve is over: here a run can wait, or end by `return()`. */
+export interface SolvingEvent {
+  readonly type: "solving";
+  readonly step: number;
+}
+
+/** What follows the steps of a run, turn by turn. */
+export async function* tellTurns<Made>(
+  turns: AsyncTurns<Made>,
+  step: number,
+): AsyncGenerator<SolvingEvent, Made> {
+  try {
+    let next = await turns.next();
+    for (; !next.done; next = await turns.next()) yield { type: "solving", step };
+    return next.value;
+  } finally {
+    await turns.return(undefined as never);
+  }
+}
+
 /** Trains every candidate and keeps the one with the highest total score on the validation rows. */
 export async function* fitNetwork(
   fit: NetworkFit,
   plan: PlannedFit,
   backend: Backend,
   hooks: FitHooks = {},
-): AsyncGenerator<TrainingEvent | SolveEvent | NextCandidate, FinishedFit> {
+): AsyncGenerator<TrainingEvent | SolveEvent | SolvingEvent | NextCandidate, FinishedFit> {
   const candidates = listCandidates(fit.method, plan.options, {
     isGiven: fit.request.options?.objective !== undefined,
     canChoose: fit.validation !== null,
@@ -161,7 +183,10 @@ async function* runOnce(
   options: TrainingOptions,
   backend: Backend,
   hooks: FitHooks,
-): AsyncGenerator<TrainingEvent | SolveEvent, { readonly network: Network; readonly finished: FinishedFit }> {
+): AsyncGenerator<
+  TrainingEvent | SolveEvent | SolvingEvent,
+  { readonly network: Network; readonly finished: FinishedFit }
+> {
   const { training, validation, request } = fit;
   const { network: spec, start } = plan;
   const network = createNetwork(backend, spec, request.seed ?? 1);
@@ -178,7 +203,8 @@ async function* runOnce(
   }
   const result = await finishRun(input, options, next.value);
   if (options.constraint !== null && endsHeld(options.solve)) yield { type: "solve", step: result.steps };
-  const kept = await keepNetwork(fit, plan, { options, result, startParameters }, backend, hooks.onProgress);
+  const turns = keepNetwork(fit, plan, { options, result, startParameters }, backend, hooks.onProgress);
+  const kept = yield* tellTurns(turns, result.steps);
   return { network, finished: { options, result, history, ...kept } };
 }
 

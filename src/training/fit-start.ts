@@ -3,9 +3,10 @@
  * start of its own, of its events against none at all (Begg and Gray 1984), whose logit is the cause's own; together
  * they are the multinomial model, at next to no loss of efficiency.
  */
+import type { Turns } from "../core/progress.ts";
 import { type BinnedOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { anchorHazards } from "../models/networks/initialise.ts";
-import { fitAdditiveStart, type Precisions } from "../models/start/additive-start.ts";
+import { type AdditiveStart, fitStartInTurns, type Precisions } from "../models/start/additive-start.ts";
 import type { LinearStartInput } from "../models/start/linear-start.ts";
 import { seeCauseAgainstNone } from "../objectives/causes/cause-rows.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
@@ -31,24 +32,24 @@ export interface StartInput extends Omit<LinearStartInput, "T" | "bin" | "event"
 }
 
 /** `onRound`: told how many of the rounds are done, over all causes. */
-export function fitStart(
+export function* fitStart(
   { binned, K, ...columns }: StartInput,
   onRound: (done: number, total: number) => void = () => {},
-): FittedStart {
+): Turns<FittedStart> {
   if (K === 1) {
     const only = requireSingleCause(binned, "a start of one kind of event");
-    const { slopes, offsets, precisions, baselineHazard } = fitAdditiveStart(
+    const { slopes, offsets, precisions, baselineHazard } = yield* fitStartInTurns(
       { ...only, ...columns },
       onRound,
     );
     return { slopes, offsets, precisions: [precisions], baselineHazard };
   }
   const knotHazard = anchorRows(binned, 1);
-  const fits = Array.from({ length: K }, (_, k) =>
-    fitAdditiveStart({ ...seeCauseAgainstNone(binned, k), ...columns, knotHazard }, (done, total) =>
-      onRound(k * total + done, K * total),
-    ),
-  );
+  const fits: AdditiveStart[] = [];
+  for (let k = 0; k < K; k++) {
+    const own = { ...seeCauseAgainstNone(binned, k), ...columns, knotHazard };
+    fits.push(yield* fitStartInTurns(own, (done, total) => onRound(k * total + done, K * total)));
+  }
   return {
     slopes: joinArrays(fits.map(({ slopes }) => slopes)),
     offsets: joinArrays(fits.map(({ offsets }) => offsets)),

@@ -6,6 +6,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
+import type { AsyncTurns } from "../core/progress.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { columnsOf } from "../data/groups/group-expression.ts";
 import { parseGroup } from "../data/groups/parse-group.ts";
@@ -50,13 +51,13 @@ interface Trained {
   readonly startParameters: ParameterValues | null;
 }
 
-export async function keepNetwork(
+export async function* keepNetwork(
   { study, training, validation, all, request }: NetworkFit,
   { network: spec, start }: PlannedFit,
   { options, result, startParameters }: Trained,
   backend: Backend,
   onProgress?: HoldInput["onProgress"],
-): Promise<KeptNetwork> {
+): AsyncTurns<KeptNetwork> {
   const { constraint, solve = "none", hold = "balanced" } = options;
   const usesBoth = validation !== null && solve === "held";
   const plain = { kept: spec, parameters: result.parameters, solve: null, uncertainty: null };
@@ -84,10 +85,10 @@ export async function keepNetwork(
   };
   switch (solve) {
     case "mixture":
-      return { ...plain, parameters: await mixParts(input, causes, start.precisions), verdict: [] };
+      return { ...plain, parameters: yield* mixParts(input, causes, start.precisions), verdict: [] };
     case "held":
     case "heldOnTraining": {
-      const held = await holdParts(input, causes, start.precisions);
+      const held = yield* holdParts(input, causes, start.precisions);
       const sets = input.all ?? (usesBoth ? [training, validation] : [training]);
       const solve = await tellTargets(held, study, request, sets, backend);
       const { spec: kept, parameters, verdict, uncertainty } = held;
@@ -103,19 +104,20 @@ export function holdParts(
   input: Omit<HoldInput, "precisions">,
   causes: readonly string[] | null,
   precisions: NetworkStart["precisions"],
-): Promise<HeldFit> {
+): AsyncTurns<HeldFit> {
   if (causes === null) return holdNetwork({ ...input, precisions: precisions[0] });
   return holdCauses({ ...input, causes, precisions });
 }
 
-async function mixParts(
+async function* mixParts(
   input: Omit<HoldInput, "precisions">,
   causes: readonly string[] | null,
   precisions: NetworkStart["precisions"],
-): Promise<ParameterValues> {
+): AsyncTurns<ParameterValues> {
   const { spec } = input;
-  if (causes === null || spec.kind === "mean") return mixNetwork({ ...input, precisions: precisions[0] });
-  return joinCauseParameters(spec, await mixCauses({ ...input, causes, precisions }));
+  if (causes === null || spec.kind === "mean")
+    return yield* mixNetwork({ ...input, precisions: precisions[0] });
+  return joinCauseParameters(spec, yield* mixCauses({ ...input, causes, precisions }));
 }
 
 /** For each group, whether the model may know who is in it: through a column of its own, or because everyone is. */

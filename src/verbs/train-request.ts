@@ -11,7 +11,7 @@ import {
 } from "../study/prepare.ts";
 import type { SetSizes } from "../study/split.ts";
 import type { Method } from "../training/choices.ts";
-import type { FitProgress, SolveEvent } from "../training/fit-network.ts";
+import type { FitProgress, SolveEvent, SolvingEvent } from "../training/fit-network.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import { type ConstraintSpec, PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
 import type { TargetRequest } from "../training/solve/curves/hold-targets.ts";
@@ -123,4 +123,4 @@ export interface DoneEvent {
 }
 
 /** The events of a run. */
-export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent | SolveEvent | DoneEvent;
+export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent | SolveEvent | SolvingEvent | DoneEvent;

@@ -99,6 +99,14 @@ export interface Curve {
   readonly survival: readonly number[];
 }
 
+/** The incidence of one of several causes; all have the same times. */
+export interface CauseCurve {
+  readonly name: string;
+  readonly events: number;
+  readonly time: readonly number[];
+  readonly incidence: readonly number[];
+}
+
 /** What keeps a run from starting, and by which name it can be overruled. */
 export interface Blocker extends Trouble {
   readonly overrule: "allowLeak" | "rowsAreIndependent" | null;
@@ -114,12 +122,17 @@ export interface GateView {
   /** Columns that a model does not learn from by itself, and why. */
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
   readonly everyone: Curve | null;
+  /** Aalen-Johansen of every cause; empty where there is one kind of event. */
+  readonly causes: readonly CauseCurve[];
 }
 
 export interface GroupView extends NamedGroup {
   readonly rows: number;
   readonly events: number;
-  readonly curve: Curve;
+  /** Kaplan-Meier, of any event; null where the outcome cannot be used. */
+  readonly curve: Curve | null;
+  /** Aalen-Johansen of every cause; empty where there is one kind of event. */
+  readonly causes: readonly CauseCurve[];
   /** Whether there are too few events to say anything of the group, in words; null where there are enough. */
   readonly few: string | null;
   readonly trouble: Trouble | null;
@@ -176,6 +189,8 @@ export interface ModelView {
   readonly unit: string;
   /** The report as a page; null where there is no table to judge the model on. */
   readonly report: string | null;
+  /** Whether curves of the judged rows can be written in a form that an audit reads. */
+  readonly hasCurves: boolean;
   readonly warnings: readonly string[];
   /** The command that repeats this in a terminal. */
   readonly command: string;
@@ -214,9 +229,36 @@ export interface PersonView {
   readonly everyone: Curve;
   readonly risks: readonly { readonly time: number; readonly risk: number; readonly before: number | null }[];
   /** The same of every cause, where the model tells several apart. */
-  readonly causes: readonly { readonly name: string; readonly risks: readonly number[] }[];
+  readonly causes: readonly PersonCause[];
+  /** The risk as people of a hundred. */
+  readonly sentence: string;
   readonly median: number | null;
   readonly doubts: readonly string[];
+}
+
+/** What the model says of one of several causes: risks by the times asked for, and the incidence along the curve. */
+export interface PersonCause {
+  readonly name: string;
+  readonly risks: readonly number[];
+  readonly incidence: readonly number[];
+}
+
+/** What each column adds to a risk, strongest first; shares, not hundredths. */
+export interface DriversView {
+  /** Null where the model has one kind of event. */
+  readonly cause: string | null;
+  /** "5 years". */
+  readonly moment: string;
+  readonly everyone: number;
+  readonly person: number;
+  readonly drivers: readonly { readonly name: string; readonly value: string; readonly share: number }[];
+}
+
+/** Another model's incidences of the rows of the table that is open, a file for each cause. */
+export interface IncidenceRequest {
+  readonly files: readonly { readonly cause: string; readonly file: File }[];
+  /** The end of the last bin, for columns F1, F2, …; "" otherwise. */
+  readonly horizon: string;
 }
 
 export interface CurvesRequest {
@@ -269,10 +311,13 @@ export interface Desk {
   openModel(file: File, choices: Choices): Promise<ModelView>;
   download(kind: FileKind): Promise<FileView>;
   viewPerson(request: PersonRequest): Promise<PersonView>;
+  /** What drives the person's risk: one view, or one for each cause. */
+  explainPerson(request: PersonRequest): Promise<readonly DriversView[]>;
   /** The person's card, as a page. */
   writeCard(request: PersonRequest): Promise<string>;
   openCurves(file: File): Promise<CurvesView>;
   auditCurves(request: CurvesRequest): Promise<string>;
+  auditIncidences(choices: Choices, request: IncidenceRequest): Promise<string>;
   keep(choices: Choices | null): Promise<void>;
   restore(): Promise<Kept | null>;
   forget(): Promise<void>;

@@ -2,6 +2,7 @@
 // groups.
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { finishTurns } from "../../src/core/progress.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { fillSplines, SPLINE_COLUMNS } from "../../src/data/encode/spline.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../src/models/networks/group-offsets.ts";
@@ -82,7 +83,7 @@ describe("the likelihood", () => {
       level: [1e-12, 1e-12, 1e-12],
       shape: [1e-12, 1e-12, 1e-12],
     };
-    const { theta: mode } = climb(all, new Float64Array(all.P), flat, [], 1e-18, 50);
+    const { theta: mode } = finishTurns(climb(all, new Float64Array(all.P), flat, [], 1e-18, 50));
     const r = JSON.parse(readFileSync(new URL("additive.json", oracle), "utf8"));
     expect(all.evaluate(mode)).toBeCloseTo(r.negativeLogLikelihood, 8);
     r.coefficients.forEach((value: number, p: number) => {

@@ -87,12 +87,18 @@ describe.skipIf(program === null)("a model in the studio", () => {
     await page.getByRole("button", { name: "Next: people" }).click();
     await page.locator(".person svg").waitFor();
     const risk = () => page.locator(".risks tbody tr").first().textContent();
+    const driven = () => page.locator(".drivers-of:not(.stale) .total").textContent();
     const before = await risk();
+    const sentence = await page.locator(".sentence").textContent();
+    expect(sentence).toMatch(/^Of 100 people like this, \d+ have had the event by \d+ years\.$/);
+    const drivenBefore = await driven();
     await page.getByLabel("age", { exact: true }).fill("150");
-    // Asked for at once: one backend answers both, one after the other.
-    await page.getByRole("button", { name: "What drives this risk?" }).click();
+    await page.getByRole("button", { name: "Write the whole card" }).click();
     await page.getByText("as the row is", { exact: true }).waitFor();
     await expect.poll(risk).not.toBe(before);
+    await expect.poll(() => page.locator(".sentence").textContent()).not.toBe(sentence);
+    await expect.poll(driven).not.toBe(drivenBefore);
+    expect(await page.locator(".drivers").textContent()).toContain("age150");
     await page
       .frameLocator("iframe[title=Card]")
       .getByText("Row 1 of nwtco.csv, with changed values")
@@ -146,6 +152,56 @@ describe.skipIf(program === null)("a model in the studio", () => {
     expect((await download(page, "Download model")).equals(ofCommand)).toBe(true);
     await page.getByRole("button", { name: "Forget everything" }).click();
     await page.getByRole("heading", { name: "No model yet" }).waitFor();
+    await context.close();
+  });
+
+  test("an ensemble: the command's model, byte for byte", async () => {
+    const { page, context } = await studio.open();
+    const lines = readFileSync(NWTCO, "utf8").split("\n", 501).join("\n");
+    await openTable(page, studio.write("few.csv", `${lines}\n`));
+    await chooseQuick(page, 4);
+    await page.getByLabel("Runs to average").fill("3");
+    await trainToEnd(page);
+    await goTo(page, "verdict");
+    const command = (await page.locator(".command code").textContent()) ?? "";
+    expect(command).toContain("--ensemble 3");
+    runCommand(command);
+    const ofTerminal = readFileSync(join(studio.folder, "few.model"));
+    expect((await download(page, "Download model")).equals(ofTerminal)).toBe(true);
+    expect(modelFromBytes(ofTerminal, "few.model").predictor.kind).toBe("network");
+    await context.close();
+  });
+
+  test("cancelled while the groups are held: it ends at once, and is gone on with to the same bytes", async () => {
+    const { page, context } = await studio.open();
+    await openTable(page, NWTCO);
+    await page.getByLabel("Unit").fill("days");
+    await chooseGroups(page);
+    await chooseQuick(page, STEPS);
+    await page.getByRole("button", { name: "Train", exact: true }).click();
+    await page.evaluate(`new Promise((resolve) => {
+      const look = () => document.querySelector(".progress .say strong")?.textContent === "Holding the groups";
+      const press = () => {
+        [...document.querySelectorAll(".go button")].find(({ textContent }) => textContent === "Cancel").click();
+        globalThis.cancelledAt = performance.now();
+        resolve();
+      };
+      if (look()) return press();
+      const observer = new MutationObserver(() => {
+        if (!look()) return;
+        observer.disconnect();
+        press();
+      });
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+    })`);
+    await page.getByText("Stopped", { exact: true }).waitFor();
+    await page
+      .getByRole("button", { name: /^(Train|Go on from step \d+)$/ })
+      .last()
+      .click();
+    await waitForModel(page);
+    await goTo(page, "verdict");
+    expect((await download(page, "Download model")).equals(ofCommand)).toBe(true);
     await context.close();
   });
 

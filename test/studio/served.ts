@@ -133,8 +133,8 @@ export async function trainToEnd(page: Page): Promise<void> {
   await waitForModel(page);
 }
 
-export async function waitForModel(page: Page): Promise<void> {
-  await page.locator("button:enabled", { hasText: "Next: verdict" }).waitFor({ timeout: 40_000 });
+export async function waitForModel(page: Page, timeout = 40_000): Promise<void> {
+  await page.locator("button:enabled", { hasText: "Next: verdict" }).waitFor({ timeout });
 }
 
 /** The bytes behind a button. */
@@ -146,15 +146,11 @@ export async function download(page: Page, name: string): Promise<Buffer> {
   return readFileSync(await file.path());
 }
 
-/** What the colours of a page can break; the rest of it is the same in light and dark. */
-export const COLOURS = ["color-contrast", "link-in-text-block"];
-
-/** What axe has to say of the page, by some of its rules or all, frames aside: a report has a test of its own. */
-export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const chosen = rules === undefined ? "" : `, runOnly: ${JSON.stringify(rules)}`;
+/** What axe has to say of the page, frames aside: a report has a test of its own. */
+export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const found = (await page.evaluate(
-    `axe.run({ exclude: [["iframe"]] }, { resultTypes: ["violations"]${chosen} }).then(({ violations }) => violations.map(
+    `axe.run({ exclude: [["iframe"]] }, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(
       ({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join("; ")))`,
   )) as string[];
   return found;

@@ -14,6 +14,7 @@ import {
   invertCholesky,
   solveCholesky,
 } from "../../core/linear-algebra.ts";
+import { finishTurns, type Turns } from "../../core/progress.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../networks/group-offsets.ts";
 import { createHazardFit, type HazardFit } from "./additive-hazard.ts";
 import {
@@ -81,17 +82,25 @@ export function canStart(own: number): boolean {
   return own <= MOST_START_COLUMNS;
 }
 
-/** `onRound`: told how many of the rounds are done. `near`: a start of almost the same rows, to begin at. */
-export function fitAdditiveStart(
+/** To the end at one go. */
+export function fitAdditiveStart(...asked: Parameters<typeof fitStartInTurns>): AdditiveStart {
+  return finishTurns(fitStartInTurns(...asked));
+}
+
+/**
+ * `onRound`: told how many of the rounds are done. `near`: a start of almost the same rows, to begin at. A turn is one
+ * step of Newton's.
+ */
+export function* fitStartInTurns(
   input: LinearStartInput,
   onRound: (done: number, total: number) => void = () => {},
   near: NearbyStart | null = null,
-): AdditiveStart {
+): Turns<AdditiveStart> {
   const { D, groups: G } = input;
   const own = D - G;
-  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input, onRound, near);
+  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return yield* fitWithGroups(input, onRound, near);
   const without = { ...input, x: takeFeatures(input), D: own, groups: 0 };
-  const { slopes, baselineHazard, precisions } = fitWithGroups(without, onRound, near);
+  const { slopes, baselineHazard, precisions } = yield* fitWithGroups(without, onRound, near);
   const padded = new Float64Array(D);
   padded.set(slopes);
   return {
@@ -102,15 +111,16 @@ export function fitAdditiveStart(
   };
 }
 
-function fitWithGroups(
+function* fitWithGroups(
   input: LinearStartInput,
   onRound: (done: number, total: number) => void,
   near: NearbyStart | null,
-): AdditiveStart {
+): Turns<AdditiveStart> {
   const { T, D, groups: G, splines = [], knotHazard } = input;
   const K = GROUP_KNOTS;
   const own = D - G;
   const start = fitLinearStart(input);
+  yield;
   if (G + splines.length === 0 || own + (G + 1) * K > MOST_START_PARAMETERS) {
     return { ...start, offsets: new Float64Array(G * K), precisions: null };
   }
@@ -126,7 +136,7 @@ function fitWithGroups(
   const rounds = near?.precisions ? NEARBY_ROUNDS : ROUNDS;
   for (let round = 1; ; round++) {
     onRound(round - 1, rounds);
-    const { theta: reached, factor } = climb(fit, theta, precisions, splines);
+    const { theta: reached, factor } = yield* climb(fit, theta, precisions, splines);
     theta = reached;
     if (round === rounds) break;
     precisions = estimatePrecisions(precisions, theta, invertCholesky(factor), { own, splines });
@@ -168,14 +178,14 @@ interface Climbed {
 }
 
 /** Newton steps to the mode at fixed precisions. */
-export function climb(
+export function* climb(
   fit: HazardFit,
   from: Float64Array<ArrayBuffer>,
   precisions: Precisions,
   splines: readonly number[] = [],
   settled = SETTLED_GAIN,
   steps = STEPS,
-): Climbed {
+): Turns<Climbed> {
   const { P } = fit;
   const prior = priorMatrix(precisions, P, splines);
   let theta = from;
@@ -196,6 +206,7 @@ export function climb(
     }
     if (next === theta) return { theta, factor };
     theta = next;
+    yield;
   }
 }
 

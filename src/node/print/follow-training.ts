@@ -50,7 +50,7 @@ function isLost(error: unknown): error is BackendError {
 
 /**
  * Runs to the end or to Ctrl-C. After Ctrl-C it runs to the end of the epoch and leaves that checkpoint, or the
- * previous one if this takes too long. A second Ctrl-C ends the program at once.
+ * previous one if this takes too long or the steps are over. A second Ctrl-C ends the program at once.
  */
 export async function followTraining<Made>(
   run: AsyncGenerator<TrainEvent, Made>,
@@ -98,14 +98,13 @@ export async function followTraining<Made>(
       await setImmediate();
       breathedAt = performance.now();
     }
-    if (next.value.type === "start") {
-      const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
-      checkRequiredGroups(requirements, names);
-    }
+    if (next.value.type === "start") refuseUnknownGroups(next.value, requirements);
     if (next.value.type === "candidate") {
       leavesCheckpoints = next.value.leavesCheckpoints;
       history.length = 0;
     }
+    // From here on the run can be ended after any turn, and goes on from the checkpoint it has.
+    if (next.value.type === "solve" || next.value.type === "solving") leavesCheckpoints = false;
     if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
     if (next.value.type === "checkpoint") {
       const now = performance.now();
@@ -131,6 +130,11 @@ export async function followTraining<Made>(
       return { model: null, checkpoint };
     }
   }
+}
+
+function refuseUnknownGroups({ groups }: StartEvent, requirements: readonly Requirement[]): void {
+  const names = groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
+  checkRequiredGroups(requirements, names);
 }
 
 /** Says where the same command can continue; X-Cal's candidates leave no checkpoint. */

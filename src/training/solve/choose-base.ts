@@ -3,6 +3,7 @@
  * (mixture.ts), with the layer solved for each mixture on the training rows.
  */
 import { present } from "../../core/present.ts";
+import type { AsyncTurns, Turns } from "../../core/progress.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
 import { type HoldInput, openWith } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
@@ -10,7 +11,7 @@ import { poolPrecisions } from "./pool.ts";
 import type { PriorSource } from "./prior.ts";
 import { frameProblem, mixLogits, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
 import { type GatheredRows, gatherRows, type RowSet } from "./rows.ts";
-import { type Solved, solveHeld } from "./sqp.ts";
+import { type Solved, solveInTurns } from "./sqp.ts";
 
 /** A choice between likelihoods needs no more. */
 const CHOICE_TOLERANCE = 1e-4;
@@ -26,12 +27,12 @@ export interface ChosenBase {
 }
 
 /** `count`: how many training rows there are; `noise` as in chooseMixture. */
-export async function chooseBase(
+export async function* chooseBase(
   input: HoldInput,
   frame: SolveFrame,
   count: number,
   noise?: number,
-): Promise<ChosenBase> {
+): AsyncTurns<ChosenBase> {
   const { backend, spec, trained, start, training, validation } = input;
   const network = openWith(backend, input.cause)(spec, trained);
   const sets = validation === null ? [training] : [training, validation];
@@ -42,38 +43,42 @@ export async function chooseBase(
     writeParameters(network, parameters);
     return gatherRows(backend, network, sets, { isWhole, ...present({ others: input.cause?.others }) });
   };
-  const poolOver = (gathered: GatheredRows, parameters: ParameterValues): PriorSource => {
+  const poolOver = function* (gathered: GatheredRows, parameters: ParameterValues): Turns<PriorSource> {
     const { precisions, splines, loose = [] } = input;
     const known: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines, loose };
-    return { ...known, precisions: poolPrecisions(frame, takeFirst(gathered, count), known) };
+    return { ...known, precisions: yield* poolPrecisions(frame, takeFirst(gathered, count), known) };
   };
   const ofTrained = await gather(trained);
+  yield;
   if (start === null || validation === null || !canMix(trained)) {
     return {
       mixture: null,
       gathered: ofTrained,
       parameters: trained,
-      source: poolOver(ofTrained, trained),
+      source: yield* poolOver(ofTrained, trained),
     };
   }
   const atStart = mixParameters(start, trained, 0);
   const ofStart = await gather(atStart);
-  const pooled = poolOver(ofStart, atStart);
+  yield;
+  const pooled = yield* poolOver(ofStart, atStart);
   const sourceAt = (share: number) => ({ ...pooled, parameters: mixParameters(start, trained, share) });
   let last: Solved | null = null;
-  const losses = MIXTURES.map((share, k) => {
+  const losses: Float64Array[] = [];
+  for (const [k, share] of MIXTURES.entries()) {
     input.onProgress?.("choosing between start and network", k, MIXTURES.length);
     const mixed = mixLogits(ofStart, ofTrained, share);
     // Targets are not held here, so nothing is loosened for them.
     const source = { ...sourceAt(share), loose: [] };
     const problem = frameProblem(frame, takeFirst(mixed, count), [], source);
     const free = new Float64Array(problem.groups.length).fill(Number.POSITIVE_INFINITY);
-    last = solveHeld(problem, free, {
+    const solved: Solved = yield* solveInTurns(problem, free, {
       tolerance: CHOICE_TOLERANCE,
       ...(last && { from: last.theta, factor: last.factor }),
     });
-    return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(last.theta);
-  });
+    last = solved;
+    losses.push(sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(solved.theta));
+  }
   input.onProgress?.("choosing between start and network", MIXTURES.length, MIXTURES.length);
   const mixture = chooseMixture(losses, noise);
   const source = sourceAt(mixture.share);

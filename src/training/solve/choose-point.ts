@@ -3,6 +3,7 @@
  * on the validation rows, frozen for the last solve as a share of the groups' root distances.
  */
 import { log, log1p } from "../../core/elementary.ts";
+import type { Turns } from "../../core/progress.ts";
 import { tallyBins } from "../../stats/kaplan-meier.ts";
 import { chancesOf, type Features, fitMembership, type Membership } from "./blind.ts";
 import { BUDGETS, type FrontierPoint, walkFrontier } from "./frontier.ts";
@@ -20,7 +21,7 @@ import {
   takeRest,
 } from "./problem.ts";
 import type { GatheredRows } from "./rows.ts";
-import { solveHeld } from "./sqp.ts";
+import { solveInTurns } from "./sqp.ts";
 
 export interface ChosenPoint {
   /** Places of the groups that are held and not told. */
@@ -85,13 +86,13 @@ export function featuresOf(
 }
 
 /** `count`: how many of the gathered rows are training rows. */
-export function choosePoint(
+export function* choosePoint(
   input: HoldInput,
   frame: SolveFrame,
   source: PriorSource,
   gathered: GatheredRows,
   count: number,
-): ChosenPoint {
+): Turns<ChosenPoint> {
   const training = takeFirst(gathered, count);
   if (input.isTold.every((told) => told)) return NONE;
   const { groups } = frameProblem(frame, training, [], source);
@@ -102,9 +103,11 @@ export function choosePoint(
     ),
   );
   if (supported.length === 0) return { ...NONE, unsupported };
-  const fitted = supported.map((g) =>
-    fitMembership(featuresOf(training, frame, input.splines), count, groups[g].rows),
-  );
+  const fitted: Membership[] = [];
+  for (const g of supported) {
+    fitted.push(fitMembership(featuresOf(training, frame, input.splines), count, groups[g].rows));
+    yield;
+  }
   const isToldApart = (k: number) => fitted[k].auc >= LEAST_AUC || input.budget !== undefined;
   const blind = supported.filter((_, k) => isToldApart(k));
   const members = fitted.filter((_, k) => isToldApart(k));
@@ -116,7 +119,7 @@ export function choosePoint(
   const ofGroups = (which: readonly number[]) => constraintsOf(problem, slack, which);
   const unheld = groups.flatMap((_, g) => (input.isTold[g] || blind.includes(g) ? [] : [g]));
   const kept = leaveOut(slack, ofGroups(unheld));
-  const free = solveHeld(problem, leaveOut(kept, ofGroups(blind)));
+  const free = yield* solveInTurns(problem, leaveOut(kept, ofGroups(blind)));
   const hasValidation = input.validation !== null;
   const judged = hasValidation ? takeRest(gathered, count) : training;
   const chances = hasValidation
@@ -136,8 +139,13 @@ export function choosePoint(
     const others = held.filter((g) => g !== own);
     return others.length === 0 ? null : Math.max(...others.map((g) => distanceOf(point, g)));
   };
-  const points = walk(blind);
+  const points = yield* walk(blind);
   const last = points[points.length - 1];
+  const reachable: number[] = [];
+  for (const g of blind) {
+    const walked = blind.length === 1 ? points : yield* walk([g]);
+    reachable.push(distanceOf(walked[walked.length - 1], g));
+  }
   return {
     blind,
     unsupported,
@@ -154,10 +162,7 @@ export function choosePoint(
     others: blind.map((g) => points.map((point) => worstBeside(point, g))),
     scores: points.map(({ solved }) => scorePoint(problem.layout, frame, judged, chances, solved.theta)),
     endsAtSlack,
-    reachable: blind.map((g) => {
-      const walked = blind.length === 1 ? points : walk([g]);
-      return distanceOf(walked[walked.length - 1], g);
-    }),
+    reachable,
   };
 }
 

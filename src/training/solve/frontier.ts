@@ -5,8 +5,9 @@
  * and the walk ends where the validation rows' likelihood has lost more than the budget, or at the slacks. The budget
  * is a share of what the model gains over Kaplan-Meier: people at large pay it.
  */
+import type { Turns } from "../../core/progress.ts";
 import type { Hold } from "../choices.ts";
-import { type HeldProblem, type Solved, solveHeld } from "./sqp.ts";
+import { type HeldProblem, type Solved, solveInTurns } from "./sqp.ts";
 
 /** How much of the likelihood gained over Kaplan-Meier holding may cost. */
 export const BUDGETS: Readonly<Record<Hold, number>> = { strict: 0.2, balanced: 0.05, free: 0 };
@@ -65,7 +66,7 @@ export function slackAt(
 }
 
 /** The points within the budget, from the model that holds nobody on; the last one holds most. */
-export function walkFrontier(request: FrontierRequest): FrontierPoint[] {
+export function* walkFrontier(request: FrontierRequest): Turns<FrontierPoint[]> {
   const { free, blind, slack, endsAtSlack } = request;
   const points: FrontierPoint[] = [{ share: 1, solved: free, lost: 0 }];
   const isMet = (solved: Solved) =>
@@ -74,7 +75,7 @@ export function walkFrontier(request: FrontierRequest): FrontierPoint[] {
   for (const share of STEPS) {
     const last = points[points.length - 1];
     if (isMet(last.solved)) return points;
-    const next = tryPoint(request, share, last);
+    const next = yield* tryPoint(request, share, last);
     if (next === null) {
       beyond = share;
       break;
@@ -85,7 +86,7 @@ export function walkFrontier(request: FrontierRequest): FrontierPoint[] {
   for (let k = 0; k < BISECTIONS; k++) {
     const last = points[points.length - 1];
     const share = (last.share + beyond) / 2;
-    const next = tryPoint(request, share, last);
+    const next = yield* tryPoint(request, share, last);
     if (next === null) beyond = share;
     else points.push(next);
   }
@@ -93,9 +94,13 @@ export function walkFrontier(request: FrontierRequest): FrontierPoint[] {
 }
 
 /** Null where the point is out of reach or beyond the budget. */
-function tryPoint(request: FrontierRequest, share: number, from: FrontierPoint): FrontierPoint | null {
+function* tryPoint(
+  request: FrontierRequest,
+  share: number,
+  from: FrontierPoint,
+): Turns<FrontierPoint | null> {
   const { problem, free, slack, lossOf, budget } = request;
-  const solved = solveHeld(problem, slackAt(free, slack, request, share), {
+  const solved = yield* solveInTurns(problem, slackAt(free, slack, request, share), {
     from: from.solved.theta,
     iterations: MOST_STEPS,
     tolerance: BLIND_TOLERANCE,

@@ -4,11 +4,11 @@
  * choose a point within the budget (choose-point.ts); freeze these choices, fit the start again to training and
  * validation rows together (refit.ts) and solve once more on them; judge every group there, and on the test rows
  * (judge.ts). The validation rows are spent afterwards. A sweep, which has yet to choose by them, solves on the
- * training rows alone.
+ * training rows alone. All of it is done in turns, after each of which a run can be ended.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
-import type { PhaseProgress } from "../../core/progress.ts";
+import type { AsyncTurns, PhaseProgress, Turns } from "../../core/progress.ts";
 import { type BinnedSingleCause, requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
@@ -45,7 +45,7 @@ import {
 } from "./problem.ts";
 import { refitStart } from "./refit.ts";
 import { type GatheredRows, gatherRows, type RowSet } from "./rows.ts";
-import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
+import { type Residuals, type Solved, solveInTurns } from "./sqp.ts";
 import { measureUncertainty } from "./uncertainty.ts";
 import type { GroupVerdict } from "./verdict.ts";
 
@@ -173,8 +173,8 @@ export interface BlindPoint extends PointScores {
   readonly lost: number;
 }
 
-export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
-  return solveChosen(input, await chooseHeld(input));
+export async function* holdNetwork(input: HoldInput): AsyncTurns<HeldFit> {
+  return yield* solveChosen(input, yield* chooseHeld(input));
 }
 
 /** The choices before the last solve, which are frozen for it. */
@@ -190,13 +190,14 @@ export interface HoldChoices {
   readonly last: GatheredRows;
 }
 
-export async function chooseHeld(input: HoldInput): Promise<HoldChoices> {
+export async function* chooseHeld(input: HoldInput): AsyncTurns<HoldChoices> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
-  const base = await chooseBase(input, frame, count);
+  const base = yield* chooseBase(input, frame, count);
   const { mixture, gathered } = base;
-  const choice = choosePoint(input, frame, base.source, gathered, count);
-  const refitted = refitStart(input, base);
+  const choice = yield* choosePoint(input, frame, base.source, gathered, count);
+  const refitted = yield* refitStart(input, base);
+  yield;
   const chosen = refitted?.parameters ?? base.parameters;
   // Causes share the LSTM: one of them alone cannot do without it.
   const canDrop = mixture?.share === 0 && input.cause === undefined;
@@ -219,16 +220,20 @@ export async function gatherAgain(input: HoldInput, choices: HoldChoices): Promi
   return { ...choices, last: await gatherAnew(input, choices) };
 }
 
-export async function solveChosen(input: HoldInput, choices: HoldChoices): Promise<HeldFit> {
+export async function* solveChosen(input: HoldInput, choices: HoldChoices): AsyncTurns<HeldFit> {
   const { frame, mixture, choice, source, spec, parameters, last } = choices;
   const { splines } = input;
   const N = last.binned.bin.length;
   const features = featuresOf(last, frame, splines);
-  const members = choice.blind.map((g) => fitMembership(features, N, last.groups[g].rows));
+  const members: Membership[] = [];
+  for (const g of choice.blind) {
+    members.push(fitMembership(features, N, last.groups[g].rows));
+    yield;
+  }
   const chances = members.map((one) => one.chances);
   const problem = frameProblem(frame, last, chances, source, listHeldCurves(input, choice));
   const slack = input.slackOf(problem);
-  const solved = solveLast(problem, slack, choice, (done, total) =>
+  const solved = yield* solveLast(problem, slack, choice, (done, total) =>
     input.onProgress?.("solving the output layer", done, total),
   );
   const layer = createLayer(
@@ -238,9 +243,11 @@ export async function solveChosen(input: HoldInput, choices: HoldChoices): Promi
     solved.theta,
     members.map(({ coefficients }) => coefficients),
   );
+  const verdict = await judgeHeld(input, layer, { problem, slack, solved, choice });
+  yield;
   return {
     ...layer,
-    verdict: await judgeHeld(input, layer, { problem, slack, solved, choice }),
+    verdict,
     uncertainty: measureUncertainty({ problem, theta: solved.theta, source, told: frame.told }, layer.spec),
     solve: {
       solvedOn: input.solvedOn,
@@ -315,9 +322,9 @@ function describeBlind(
  * The mixture alone, for a network whose curves are averaged with others before anything is held. It is the best one,
  * however little better than the start: the others choose on other rows, and the mean takes the chance out.
  */
-export async function mixNetwork(input: HoldInput): Promise<ParameterValues> {
+export async function* mixNetwork(input: HoldInput): AsyncTurns<ParameterValues> {
   const count = input.training.binned.bin.length;
-  return (await chooseBase(input, frameOf(input), count, 0)).parameters;
+  return (yield* chooseBase(input, frameOf(input), count, 0)).parameters;
 }
 
 /**
@@ -333,19 +340,19 @@ function frameOf({ training, spec: { D }, told, start, shrunk, blocks }: HoldInp
 }
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */
-function solveLast(
+function* solveLast(
   problem: FramedProblem,
   slack: Float64Array,
   choice: ChosenPoint,
   onStep: (done: number, total: number) => void,
-): Solved {
+): Turns<Solved> {
   const { blind, share, unsupported, hidden, endsAtSlack } = choice;
   const ofGroups = (which: readonly number[]) => constraintsOf(problem, slack, which);
   const none = new Float64Array(countConstraints(problem)).fill(Number.POSITIVE_INFINITY);
-  const free = solveHeld(problem, none, { onStep });
+  const free = yield* solveInTurns(problem, none, { onStep });
   const kept = leaveOut(slack, ofGroups([...unsupported.keys(), ...hidden.map(({ group }) => group)]));
-  const told = solveHeld(problem, leaveOut(kept, ofGroups(blind)), { from: free.theta });
+  const told = yield* solveInTurns(problem, leaveOut(kept, ofGroups(blind)), { from: free.theta });
   if (blind.length === 0 || share === 1) return told;
   const held = { blind: ofGroups(blind), endsAtSlack };
-  return solveHeld(problem, slackAt(told, kept, held, share), { from: told.theta });
+  return yield* solveInTurns(problem, slackAt(told, kept, held, share), { from: told.theta });
 }

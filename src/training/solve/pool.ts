@@ -4,13 +4,14 @@
  * that the rows determine. Many small groups then shrink towards what they have in common.
  */
 import { square } from "../../core/elementary.ts";
+import type { Turns } from "../../core/progress.ts";
 import { GROUP_KNOTS } from "../../models/networks/group-offsets.ts";
 import type { Precisions } from "../../models/start/additive-start.ts";
 import { offsetAt } from "./layout.ts";
 import { DEFAULT_PRECISION, type PriorSource } from "./prior.ts";
 import { frameProblem, type SolveFrame } from "./problem.ts";
 import type { GatheredRows } from "./rows.ts";
-import { solveHeld } from "./sqp.ts";
+import { type Solved, solveInTurns } from "./sqp.ts";
 
 /** The fixed point is settled well enough after these. */
 const ROUNDS = 4;
@@ -23,11 +24,11 @@ const PRIOR_SQUARES = 0.01;
 const FIRST = 10;
 
 /** `training` are the training rows. Precisions that the start has estimated are left as they are. */
-export function poolPrecisions(
+export function* poolPrecisions(
   frame: SolveFrame,
   training: GatheredRows,
   source: PriorSource,
-): Precisions | null {
+): Turns<Precisions | null> {
   const { told, blocks } = frame;
   if (told === 0 || source.precisions?.level.length) return source.precisions;
   const { slopes = DEFAULT_PRECISION, splines = DEFAULT_PRECISION } = source.precisions ?? {};
@@ -43,7 +44,7 @@ export function poolPrecisions(
   for (let round = 0; round < ROUNDS; round++) {
     const problem = frameProblem(frame, training, [], { ...source, precisions });
     const free = new Float64Array(problem.groups.length).fill(Number.POSITIVE_INFINITY);
-    const solved = solveHeld(problem, free, { iterations: STEPS, ...(from && { from }) });
+    const solved: Solved = yield* solveInTurns(problem, free, { iterations: STEPS, ...(from && { from }) });
     from = solved.theta;
     if (solved.factor === null) break;
     const variance = solved.factor.inverseDiagonal();

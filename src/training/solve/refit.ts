@@ -4,9 +4,10 @@
  * priors. A layer that alone must carry what they add is rougher: its offsets are free in each block. Measured on
  * simulated people: docs/decisions/008-default-preset.md. What training added to the start is kept as it is.
  */
+import type { Turns } from "../../core/progress.ts";
 import { logitsOfHazards } from "../../models/networks/initialise.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
-import { fitAdditiveStart } from "../../models/start/additive-start.ts";
+import { fitStartInTurns } from "../../models/start/additive-start.ts";
 import type { ChosenBase } from "./choose-base.ts";
 import type { HoldInput } from "./hold.ts";
 import { canMix } from "./mixture.ts";
@@ -22,15 +23,15 @@ export type RefitInput = Pick<
  * The parameters of the chosen mixture with the new start in place of the old one, and the prior that goes with them.
  * Null where there is no start, or no validation rows in the solve, so that it has seen them all.
  */
-export function refitStart(
+export function* refitStart(
   { validation, start, spec, told, splines, precisions, solvedOn, cause, onProgress }: RefitInput,
   { gathered, parameters: chosen, source }: Omit<ChosenBase, "mixture">,
-): PriorSource | null {
+): Turns<PriorSource | null> {
   if (start === null || validation === null || solvedOn === "training rows") return null;
   if (!canMix(start) || !("baselineHazard" in spec) || spec.baselineHazard === undefined) return null;
   const { x, D } = gathered;
   const binned = cause?.startBinned ?? gathered.binned;
-  const fitted = fitAdditiveStart(
+  const fitted = yield* fitStartInTurns(
     { ...binned, x, D, groups: told, splines, knotHazard: spec.baselineHazard },
     (done, total) => onProgress?.("fitting the start again", done, total),
     {

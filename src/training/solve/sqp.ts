@@ -7,6 +7,7 @@
  * What is left of the conditions of optimality is part of the result, so that a solve can be checked and not believed.
  */
 import { log10, square } from "../../core/elementary.ts";
+import { finishTurns, type Turns } from "../../core/progress.ts";
 import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
 import type { ArrowFactor } from "./algebra/arrow.ts";
 import { solveBoxQp } from "./algebra/box-qp.ts";
@@ -83,8 +84,17 @@ const LAST_INFORMATION_ROWS = 200_000;
 /** A factor is used again as long as each step with it leaves at most this share of the gradient. */
 const FAST_ENOUGH = 0.3;
 
-/** `slack` Infinity: measured, not held. */
-export function solveHeld(problem: HeldProblem, slack: Float64Array, options: SolveOptions = {}): Solved {
+/** To the end at one go. */
+export function solveHeld(...asked: Parameters<typeof solveInTurns>): Solved {
+  return finishTurns(solveInTurns(...asked));
+}
+
+/** `slack` Infinity: measured, not held. A turn is one step. */
+export function* solveInTurns(
+  problem: HeldProblem,
+  slack: Float64Array,
+  options: SolveOptions = {},
+): Turns<Solved> {
   const { tolerance = TOLERANCE, iterations: most = MOST_ITERATIONS } = options;
   const pressure = options.mostPressure ?? MOST_PRESSURE;
   let theta: Float64Array = options.from?.slice() ?? new Float64Array(countTheta(problem.layout));
@@ -112,6 +122,7 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     mu = step.mu;
     const isDone = Object.values(residuals).every((one) => one <= tolerance);
     options.onStep?.(...digitsDone(residuals, tolerance, isDone));
+    yield;
     if (isDone || iteration === most) break;
     if (residuals.stationarity < NEAR_THE_END && stride > lastStride) {
       stride = lastStride;

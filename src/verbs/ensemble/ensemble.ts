@@ -14,6 +14,7 @@ import { joinRows } from "../../data/outcomes/split.ts";
 import { MAX_MEMBERS } from "../../models/networks/network-spec.ts";
 import { divideAgain, type PreparedStudy, redesign, withSplit } from "../../study/prepare.ts";
 import { endsHeld } from "../../training/choices.ts";
+import { tellTurns } from "../../training/fit-network.ts";
 import type { EnsemblePart, Model } from "../../training/model.ts";
 import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
 import { type TrainEvent, type TrainingRequest, train } from "../train.ts";
@@ -142,15 +143,16 @@ export async function* joinEnsemble(
       code: "ensemble.parts",
     });
   }
+  const step = trained.reduce((sum, { steps }) => sum + steps, 0);
   if (last.options?.constraint && endsHeld(solveOf(request))) {
     yield { type: "candidate", what: `the mean of ${members} runs`, leavesCheckpoints: true };
-    yield { type: "solve", step: trained.reduce((sum, { steps }) => sum + steps, 0) };
+    yield { type: "solve", step };
   }
   const scope = new BackendScope(backend);
   let model: Model;
   try {
     const joined = { request, seed, study: redesign(whole, designOf(request)) };
-    model = await joinMembers(trained, last, joined, scope);
+    model = yield* tellTurns(joinMembers(trained, last, joined, scope), step);
   } finally {
     scope.end();
   }

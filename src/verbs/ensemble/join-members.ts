@@ -4,6 +4,7 @@
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
+import type { AsyncTurns } from "../../core/progress.ts";
 import { createNotice } from "../../data/checks/findings.ts";
 import { findSplines } from "../../data/encode/encoder.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
@@ -32,15 +33,15 @@ export function solveOf({ preset = "default", options }: TrainingRequest): Train
 }
 
 /** `last` is the model of the last member; everything that is the same for all members is taken from it. */
-export async function joinMembers(
+export async function* joinMembers(
   members: readonly TrainedMember[],
   last: Model,
   { request, seed, study }: JoinedRun,
   backend: Backend,
-): Promise<Model> {
+): AsyncTurns<Model> {
   const { split, people, table, sha256 } = study;
   const options = last.options && { ...last.options, seed, ...present({ solve: solveOf(request) }) };
-  const { predictor, verdict, report, uncertainty } = await holdMembers(
+  const { predictor, verdict, report, uncertainty } = yield* holdMembers(
     members,
     options,
     { request, seed, study },
@@ -114,12 +115,12 @@ interface HeldMembers {
 }
 
 /** Judges the mean curves on all rows that the members were made from; where the run is solved, holds them first. */
-async function holdMembers(
+async function* holdMembers(
   members: readonly TrainedMember[],
   options: TrainingOptions | null,
   { request, study }: JoinedRun,
   backend: Backend,
-): Promise<HeldMembers> {
+): AsyncTurns<HeldMembers> {
   const predictor = joinNetworks(members);
   if (options === null || options.constraint === null)
     return { predictor, verdict: [], report: null, uncertainty: null };
@@ -159,7 +160,8 @@ async function holdMembers(
     hold: options.hold ?? "balanced",
     solvedOn: "training and validation rows",
   } as const;
-  const held = await holdParts(input, study.causes, fitStart(start).precisions);
+  const { precisions } = yield* fitStart(start);
+  const held = yield* holdParts(input, study.causes, precisions);
   const network = { kind: "network", network: held.spec, parameters: held.parameters } as const;
   const report = await tellTargets(held, study, request, [training], backend);
   return { predictor: network, verdict: held.verdict, report, uncertainty: held.uncertainty };

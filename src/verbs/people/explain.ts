@@ -44,6 +44,8 @@ export interface ExplainOptions {
   readonly seed?: number;
   /** Of a model of several causes the one that `times` speaks of; the first unless given. */
   readonly cause?: string;
+  /** The most rows to compose for one person: fewer are quicker, and rougher where orders are drawn. */
+  readonly budget?: number;
 }
 
 /** One person's prediction, taken apart. */
@@ -102,7 +104,7 @@ export async function prepareExplainer(
   backend: Backend | null,
   options: ExplainOptions,
 ): Promise<ExplainRow> {
-  const { at, seed = DEFAULT_SEED } = options;
+  const { at, seed = DEFAULT_SEED, budget = COMPOSED_ROWS } = options;
   const grid = gridOf(model);
   checkTimes(at, grid);
   const cause = chooseCause(model, options.cause);
@@ -125,7 +127,7 @@ export async function prepareExplainer(
       async (values) => read(await predictEncoded(values, people)),
     );
     const prediction = read(free);
-    const played = await shapleyValues(game, columns.length, prediction, { seed, budget: COMPOSED_ROWS });
+    const played = await shapleyValues(game, columns.length, prediction, { seed, budget });
     const { sampled } = played;
     const quantities = { at, prediction, played, model, grid };
     return {

@@ -5,6 +5,7 @@ import type { StepProps } from "./app.tsx";
 import { Refusal } from "./client.ts";
 import { count, Field, FileDrop, Select, TroubleCard } from "./controls.tsx";
 import { save } from "./studio.ts";
+import { AuditIncidences } from "./audit-incidences.tsx";
 import { ReportFrame } from "./verdict-step.tsx";
 
 const TEMPLATE = `time,event,sex,S(90),S(180),S(365)
@@ -29,7 +30,7 @@ pd.concat([people, S], axis=1).to_csv("curves.csv", index=False)`,
 
 const ACCEPT = ".csv,.tsv,.gz,.parquet,.pq";
 
-export function AuditStep({ actions }: StepProps) {
+export function AuditStep({ studio, actions }: StepProps) {
   const [curves, setCurves] = useState<CurvesView | null>(null);
   const [request, setRequest] = useState<CurvesRequest | null>(null);
   const [report, setReport] = useState<string | null>(null);
@@ -66,6 +67,19 @@ export function AuditStep({ actions }: StepProps) {
         <strong>Drop predicted curves here</strong>
         <span>one row a person: time, event, columns that make groups, and S(90), S(180), …</span>
       </FileDrop>
+      <AuditIncidences
+        studio={studio}
+        isBusy={isBusy}
+        onAudit={(asked) =>
+          void attempt(
+            () => actions.desk.auditIncidences(studio.choices, asked),
+            (page) => {
+              setCurves(null);
+              setReport(page);
+            },
+          )
+        }
+      />
       {trouble !== null && <TroubleCard trouble={trouble} />}
       {curves !== null && request !== null && (
         <CurvesForm

@@ -15,11 +15,15 @@ export function Findings({ studio, actions }: StepProps) {
   const { gate } = studio;
   if (gate === null) return null;
   const repeated = gate.blockers.find(({ overrule }) => overrule === "rowsAreIndependent");
+  // What keeps a run from starting and is no finding about the data.
+  const unlisted = gate.blockers.filter(
+    ({ code, overrule }) => overrule === null && !gate.findings.some((finding) => finding.code === code),
+  );
   const sorted = ORDER.flatMap((level) => gate.findings.filter((finding) => finding.level === level));
   return (
     <section class="card" aria-label="Findings">
       <h2>Before anything is fitted</h2>
-      {sorted.length === 0 && repeated === undefined && (
+      {sorted.length === 0 && repeated === undefined && unlisted.length === 0 && (
         <p class="finding fine">
           <span class="mark" aria-hidden="true">
             ✓
@@ -27,6 +31,11 @@ export function Findings({ studio, actions }: StepProps) {
           Nothing speaks against this data.
         </p>
       )}
+      {unlisted.map(({ message, code }) => (
+        <p class="finding error" key={code}>
+          <b>{LEVELS.error}:</b> {capital(sentence(message))}
+        </p>
+      ))}
       {repeated !== undefined && <Repeated blocker={repeated} studio={studio} actions={actions} />}
       <ul class="findings">
         {sorted.map((finding) => (
@@ -122,6 +131,10 @@ function Repeated({ blocker, actions }: StepProps & { readonly blocker: Blocker 
       </div>
     </div>
   );
+}
+
+function capital(message: string): string {
+  return message.charAt(0).toUpperCase() + message.slice(1);
 }
 
 /** With a full stop; the first word is mostly a column's name, and stays as it is written. */

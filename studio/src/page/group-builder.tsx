@@ -167,6 +167,6 @@ function useCounts(
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [expression, choices.time, choices.event, choices.eventIs]);
+  }, [expression, choices.time, choices.event, choices.eventIs, choices.causes]);
   return view;
 }

@@ -4,6 +4,7 @@ import type { Curve, GroupView, NamedGroup } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { count, Next } from "./controls.tsx";
 import { GroupBuilder } from "./group-builder.tsx";
+import { CauseLegend, drawSmallCauses } from "./cause-plots.tsx";
 import { drawSmall, Figure } from "./plots.tsx";
 
 const isSame = (one: NamedGroup, other: NamedGroup) => one.expression === other.expression;
@@ -18,7 +19,11 @@ export function GroupsStep({ studio, actions }: StepProps) {
     choices.time,
     choices.event,
     choices.eventIs,
+    choices.causes,
     choices.origin,
+    choices.entry,
+    choices.start,
+    choices.weights,
     choices.roles,
   ]);
   // What the suggestions depend on is in `outcome`.
@@ -81,6 +86,7 @@ export function GroupsStep({ studio, actions }: StepProps) {
         </div>
         <GroupBuilder studio={studio} actions={actions} onAdd={add} />
       </section>
+      {groups.length > 0 && gate.causes.length > 0 && <CauseLegend causes={gate.causes} />}
       <section class="group-cards" aria-label="Chosen groups">
         {groups.map((group) => {
           const view = views.find((one) => isSame(one, group)) ?? null;
@@ -127,8 +133,11 @@ interface CardProps {
 }
 
 function GroupCard({ group, view, everyone, remove }: CardProps) {
-  const curve = view?.curve ?? null;
-  const draw = useMemo(() => curve && drawSmall(curve, everyone), [curve, everyone]);
+  const { curve = null, causes = [] } = view ?? {};
+  const draw = useMemo(
+    () => (causes.length > 0 ? drawSmallCauses(causes) : curve && drawSmall(curve, everyone)),
+    [curve, causes, everyone],
+  );
   const { name, expression } = group;
   return (
     <article class="card group-card">
@@ -139,7 +148,10 @@ function GroupCard({ group, view, everyone, remove }: CardProps) {
       {view?.trouble && <p class="hint bad">{view.trouble.message}</p>}
       {view !== null && view.trouble === null && (
         <p class="sizes">
-          {count(view.rows)} people, {count(view.events)} events
+          {count(view.rows)} people,{" "}
+          {view.causes.length === 0
+            ? `${count(view.events)} events`
+            : view.causes.map(({ name, events }) => `${count(events)} ${name}`).join(", ")}
         </p>
       )}
       {view?.few && (
@@ -148,7 +160,11 @@ function GroupCard({ group, view, everyone, remove }: CardProps) {
         </p>
       )}
       {draw !== null && view?.trouble === null && (
-        <Figure label={`Kaplan-Meier of ${name} beside everyone`} draw={draw} height={120} />
+        <Figure
+          label={causes.length > 0 ? `Incidences of ${name}` : `Kaplan-Meier of ${name} beside everyone`}
+          draw={draw}
+          height={120}
+        />
       )}
       <button type="button" class="quiet" onClick={() => remove(group)}>
         Remove <span class="unseen">{name}</span>

@@ -1,9 +1,11 @@
 /** Which column is the time and which the event, how they are read, and what that gives: counts and a curve. */
+import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import type { TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { count, Field, Select } from "./controls.tsx";
 import { Beyond, Causes } from "./outcome-causes.tsx";
+import { CauseLegend, drawCauses } from "./cause-plots.tsx";
 import { drawObserved, Figure } from "./plots.tsx";
 
 /** Values of an event column that a list offers. */
@@ -73,9 +75,12 @@ export function Outcome({ studio, actions, table }: StepProps & { readonly table
 
 function Counts({ studio }: { readonly studio: StepProps["studio"] }) {
   const { gate, choices } = studio;
-  const everyone = gate?.everyone ?? null;
+  const { everyone = null, causes = [] } = gate ?? {};
   const { unit } = choices;
-  const draw = useMemo(() => everyone && drawObserved(everyone, unit), [everyone, unit]);
+  const draw = useMemo(
+    () => (causes.length > 0 ? drawCauses(causes, unit) : everyone && drawObserved(everyone, unit)),
+    [everyone, causes, unit],
+  );
   if (gate === null || gate.events === null || gate.censored === null || draw === null) {
     return (
       <p class="hint waiting">{gate === null ? "Choose time and event to see a curve." : gate.eventRule}</p>
@@ -85,10 +90,26 @@ function Counts({ studio }: { readonly studio: StepProps["studio"] }) {
   return (
     <div class="counts">
       <p class="say">
-        <strong>{count(events)}</strong> had the event, <strong>{count(censored)}</strong> were observed
-        without it.
+        {causes.length === 0 ? (
+          <>
+            <strong>{count(events)}</strong> had the event
+          </>
+        ) : (
+          causes.map(({ name, events: own }, k) => (
+            <Fragment key={name}>
+              {k > 0 && ", "}
+              <strong>{count(own)}</strong> had <bdi>{name}</bdi>
+            </Fragment>
+          ))
+        )}
+        , <strong>{count(censored)}</strong> were observed without {causes.length === 0 ? "it" : "any"}.
       </p>
-      <Figure label="Kaplan-Meier curve of everyone" draw={draw} height={210} />
+      {causes.length > 0 && <CauseLegend causes={causes} />}
+      <Figure
+        label={causes.length > 0 ? "Incidence of each cause, stacked" : "Kaplan-Meier curve of everyone"}
+        draw={draw}
+        height={210}
+      />
     </div>
   );
 }

@@ -7,9 +7,10 @@ import type { ModelView, PersonInput, PersonValues, PersonView, Trouble } from "
 import type { StepProps } from "./app.tsx";
 import type { Refusal } from "./client.ts";
 import { Field, Next, percent, Select, TroubleCard } from "./controls.tsx";
+import { PersonCard } from "./person-card.tsx";
+import { CauseLegend, drawPersonCauses } from "./cause-plots.tsx";
 import { drawPerson, Figure } from "./plots.tsx";
-import { save } from "./studio.ts";
-import { OpenModel, ReportFrame } from "./verdict-step.tsx";
+import { OpenModel } from "./verdict-step.tsx";
 
 /** Milliseconds of quiet before a changed value is predicted. */
 const PREDICT_AFTER = 60;
@@ -79,46 +80,9 @@ function Person({ model, actions }: StepProps & { readonly model: ModelView }) {
           {view !== null && <Readings view={view} unit={model.unit} />}
         </section>
       </div>
-      {model.rows > 0 && <Card actions={actions} row={rowOf(row, model)} values={values} />}
+      {model.rows > 0 && <PersonCard actions={actions} row={rowOf(row, model)} values={values} />}
       <Next to="audit" />
     </>
-  );
-}
-
-/** The whole card, on request: what drives a risk takes a second or two to say. */
-function Card(
-  props: Pick<StepProps, "actions"> & { readonly row: number | null; readonly values: PersonValues },
-) {
-  const { actions, row, values } = props;
-  const [card, setCard] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<Trouble | null>(null);
-  // Another person, another card.
-  useEffect(() => setCard(null), [row, values]);
-  const write = () => {
-    setBusy(true);
-    setTrouble(null);
-    actions.desk
-      .writeCard({ row, values, at: [] })
-      .then(setCard, (error: Refusal) => setTrouble(error.trouble))
-      .finally(() => setBusy(false));
-  };
-  const file = () => ({ name: "card.html", type: "text/html", bytes: new TextEncoder().encode(card ?? "") });
-  return (
-    <section class="card-of" aria-label="The card">
-      <div class="downloads">
-        <button type="button" disabled={isBusy} onClick={write}>
-          {isBusy ? "Taking the risk apart…" : "What drives this risk?"}
-        </button>
-        {card !== null && (
-          <button type="button" class="quiet" onClick={() => save(file())}>
-            Download card
-          </button>
-        )}
-      </div>
-      {trouble !== null && <TroubleCard trouble={trouble} />}
-      {card !== null && <ReportFrame report={card} title="Card" />}
-    </section>
   );
 }
 
@@ -208,65 +172,93 @@ function sayTime(time: number, unit: string): string {
 }
 
 function Readings({ view, unit }: { readonly view: PersonView; readonly unit: string }) {
-  const { curve, before, everyone, risks, causes, median, doubts } = view;
-  const draw = useMemo(() => drawPerson(curve, before, everyone, unit), [curve, before, everyone, unit]);
+  const { curve, before, everyone, risks, causes, sentence, median, doubts } = view;
+  const draw = useMemo(
+    () =>
+      causes.length > 0
+        ? drawPersonCauses(curve.time, causes, everyone, unit)
+        : drawPerson(curve, before, everyone, unit),
+    [view, unit],
+  );
+  const which = causes.length > 0 ? "any of them" : "the event";
   return (
     <>
-      <p class="legend">
-        <span class="predicted solid">this person</span>
-        {before !== null && <span class="before">as the row is</span>}
-        {everyone.time.length > 0 && <span class="everyone">mean of all</span>}
+      <p class="say sentence" role="status">
+        {sentence}
       </p>
-      <Figure label="Predicted curve of this person" draw={draw} height={280} />
-      <table class="risks">
-        <caption class="unseen">Risk of the event by some times</caption>
-        <thead>
-          <tr>
-            <th scope="col">By {unit === "" ? "time" : unit.replace(/s$/, "")}</th>
-            {risks.map(({ time }) => (
-              <th scope="col" class="right" key={time}>
-                {time}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <tr>
-            <th scope="row">{causes.length === 0 ? "Risk" : "Any cause"}</th>
-            {risks.map(({ time, risk }) => (
-              <td class="right" key={time}>
-                <strong>{percent(risk)}</strong>
-              </td>
-            ))}
-          </tr>
-          {causes.map(({ name, risks: own }) => (
-            <tr key={name}>
-              <th scope="row">
-                <bdi>{name}</bdi>
-              </th>
-              {risks.map(({ time }, k) => (
+      {causes.length > 0 ? (
+        <CauseLegend causes={causes} />
+      ) : (
+        <p class="legend">
+          <span class="predicted solid">this person</span>
+          {before !== null && <span class="before">as the row is</span>}
+          {everyone.time.length > 0 && <span class="everyone">mean of all</span>}
+        </p>
+      )}
+      <Figure
+        label={
+          causes.length > 0
+            ? "Predicted incidences of this person, stacked"
+            : "Predicted curve of this person"
+        }
+        draw={draw}
+        height={280}
+      />
+      {causes.length > 0 && everyone.time.length > 0 && (
+        <p class="hint">Dotted: any cause, the mean of all.</p>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div class="scroll" role="region" aria-label="Risks" tabIndex={0}>
+        <table class="risks">
+          <caption class="unseen">Risk of the event by some times</caption>
+          <thead>
+            <tr>
+              <th scope="col">By {unit === "" ? "time" : unit.replace(/s$/, "")}</th>
+              {risks.map(({ time }) => (
+                <th scope="col" class="right" key={time}>
+                  {time}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <th scope="row">{causes.length === 0 ? "Risk" : "Any cause"}</th>
+              {risks.map(({ time, risk }) => (
                 <td class="right" key={time}>
-                  {percent(own[k])}
+                  <strong>{percent(risk)}</strong>
                 </td>
               ))}
             </tr>
-          ))}
-          {before !== null && (
-            <tr class="was">
-              <th scope="row">As the row is</th>
-              {risks.map(({ time, before: was }) => (
-                <td class="right" key={time}>
-                  {was === null ? "–" : percent(was)}
-                </td>
-              ))}
-            </tr>
-          )}
-        </tbody>
-      </table>
+            {causes.map(({ name, risks: own }) => (
+              <tr key={name}>
+                <th scope="row">
+                  <bdi>{name}</bdi>
+                </th>
+                {risks.map(({ time }, k) => (
+                  <td class="right" key={time}>
+                    {percent(own[k])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {before !== null && (
+              <tr class="was">
+                <th scope="row">As the row is</th>
+                {risks.map(({ time, before: was }) => (
+                  <td class="right" key={time}>
+                    {was === null ? "–" : percent(was)}
+                  </td>
+                ))}
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
       <p class="hint">
         {median === null
-          ? "More than half of people like this one are expected to stay without the event to the end of follow-up."
-          : `Half of people like this one are expected to have had the event by ${sayTime(median, unit)}.`}
+          ? `More than half of people like this one are expected to stay without ${which} to the end of follow-up.`
+          : `Half of people like this one are expected to have had ${which} by ${sayTime(median, unit)}.`}
       </p>
       {doubts.map((doubt) => (
         <p class="finding warning" key={doubt}>

@@ -6,8 +6,8 @@ import type * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Curve, MovingCurve } from "../protocol.ts";
 
-type Parts = typeof import("./plot-parts.ts");
-type Drawing = (plot: Parts) => Plot.PlotOptions;
+export type Parts = typeof import("./plot-parts.ts");
+export type Drawing = (plot: Parts) => Plot.PlotOptions;
 
 let loading: Promise<Parts> | undefined;
 
@@ -83,10 +83,10 @@ interface Point {
   readonly survival: number;
 }
 
-const pointsOf = ({ time, survival }: Curve): Point[] =>
+export const pointsOf = ({ time, survival }: Curve): Point[] =>
   time.map((one, k) => ({ time: one, survival: survival[k] }));
-const PLACE = { x: "time", y: "survival" } as const;
-const SURVIVAL_AXIS = {
+export const PLACE = { x: "time", y: "survival" } as const;
+export const SURVIVAL_AXIS = {
   domain: [0, 1],
   label: null,
   ticks: 5,
@@ -118,7 +118,7 @@ export function drawObserved(curve: Curve, unit: string): Drawing {
 }
 
 /** Of plots that stand side by side. */
-const SMALL_FRAME = {
+export const SMALL_FRAME = {
   marginLeft: 34,
   marginBottom: 20,
   marginTop: 8,

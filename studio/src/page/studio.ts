@@ -31,6 +31,9 @@ export interface Studio {
   readonly run: RunView | null;
   readonly losses: readonly { readonly step: number; readonly loss: number }[];
   readonly isTraining: boolean;
+  /** What was asked of the run, which answers at its next step or turn. */
+  readonly isPausing: boolean;
+  readonly isStopping: boolean;
   /** A step that a stopped run can go on from. */
   readonly checkpoint: number | null;
   readonly model: ModelView | null;
@@ -70,6 +73,8 @@ const EMPTY: Studio = {
   run: null,
   losses: [],
   isTraining: false,
+  isPausing: false,
+  isStopping: false,
   checkpoint: null,
   model: null,
   keeps: false,
@@ -154,12 +159,14 @@ export function createStudio(): Store {
 
   async function train(goOn: boolean): Promise<void> {
     const losses = goOn ? state.losses : [];
-    set({ isTraining: true, run: null, losses, model: null, checkpoint: null });
+    const asked = { isPausing: false, isStopping: false };
+    set({ isTraining: true, ...asked, run: null, losses, model: null, checkpoint: null });
     const model = await attempt(() => desk.train(state.choices, goOn));
     if (model !== null) {
       const run = state.run && {
         ...state.run,
         phase: "done" as const,
+        words: "",
         step: state.run.steps,
         secondsLeft: null,
       };
@@ -205,8 +212,14 @@ export function createStudio(): Store {
       chooseTraining: (change) => choose({ train: clean({ ...state.choices.train, ...change }) }),
       setRole: (column, role) => choose({ roles: assignRole(state.choices.roles, column, role) }),
       train,
-      pause: (isPaused) => void desk.pause(isPaused),
-      stop: () => void desk.stop(),
+      pause(isPaused) {
+        set({ isPausing: isPaused });
+        void desk.pause(isPaused);
+      },
+      stop() {
+        set({ isStopping: true });
+        void desk.stop();
+      },
       openModel,
       async download(kind) {
         const file = await attempt(() => desk.download(kind));

@@ -152,11 +152,13 @@ function Columns({ studio, actions, table }: StepProps & { readonly table: Table
                   ? "the time"
                   : name === event
                     ? "the event"
-                    : [origin, entry, start].includes(name)
-                      ? "the start"
-                      : name === weights
-                        ? "the weight"
-                        : "";
+                    : name === entry
+                      ? "the entry"
+                      : name === origin || name === start
+                        ? "the start"
+                        : name === weights
+                          ? "the weight"
+                          : "";
               const role = roles[name] ?? "learn";
               return (
                 <tr key={name} class={outcome !== "" ? "outcome" : role}>

@@ -7,7 +7,7 @@ import { NotYet } from "./groups-step.tsx";
 import { drawLoss, drawMoving, Figure } from "./plots.tsx";
 
 export function TrainStep({ studio, actions }: StepProps) {
-  const { table, gate, choices, run, isTraining, checkpoint, trouble, model } = studio;
+  const { table, gate, choices, run, isTraining, isStopping, checkpoint, trouble, model } = studio;
   if (table === null || gate === null) return <NotYet />;
   const isBlocked = gate.blockers.length > 0;
   const { time, event, entry, start, weights } = choices;
@@ -15,7 +15,8 @@ export function TrainStep({ studio, actions }: StepProps) {
   const learnt = table.columns.filter(
     ({ name }) => (choices.roles[name] ?? "learn") === "learn" && !outcome.includes(name),
   );
-  const isPaused = run?.phase === "paused";
+  const isPaused = studio.isPausing;
+  const isJudging = isTraining && studio.busy !== null;
   return (
     <>
       <h1>Train a model that is held to them</h1>
@@ -51,12 +52,18 @@ export function TrainStep({ studio, actions }: StepProps) {
         )}
         {isTraining && (
           <>
-            <button type="button" class="big" onClick={() => actions.pause(!isPaused)}>
+            <button
+              type="button"
+              class="big"
+              disabled={isStopping || isJudging}
+              onClick={() => actions.pause(!isPaused)}
+            >
               {isPaused ? "Go on" : "Pause"}
             </button>
-            <button type="button" class="quiet big" onClick={actions.stop}>
-              Cancel
+            <button type="button" class="quiet big" disabled={isStopping || isJudging} onClick={actions.stop}>
+              {isStopping ? "Stopping…" : "Cancel"}
             </button>
+            {isJudging && <p class="hint">The model is made and is being judged.</p>}
           </>
         )}
       </div>
@@ -125,7 +132,7 @@ function Expert({ studio, actions }: StepProps) {
           label="Splines"
           value={splines}
           options={[
-            { value: "", text: "where events are enough" },
+            { value: "", text: "if events suffice" },
             { value: "true", text: "yes" },
             { value: "false", text: "no" },
           ]}
@@ -148,8 +155,8 @@ function Expert({ studio, actions }: StepProps) {
           label="Computed by"
           value={train.backend}
           options={[
-            { value: "wasm", text: "the processor (WebAssembly)" },
-            { value: "webgpu", text: "the graphics device (WebGPU)" },
+            { value: "wasm", text: "the processor" },
+            { value: "webgpu", text: "graphics (WebGPU)" },
             { value: "reference", text: "one plain thread, slow" },
           ]}
           onChange={(value) => set({ backend: value as TrainChoices["backend"] })}

@@ -72,38 +72,36 @@ export function VerdictStep({ studio, actions }: StepProps) {
         <button type="button" onClick={() => void actions.download("onnx")}>
           Download ONNX
         </button>
-        {report !== null && (
+        {model.hasCurves && (
           <button type="button" onClick={() => void actions.download("curves")}>
             Download curves (CSV)
           </button>
         )}
       </div>
       <Command command={model.command} />
-      {model.byCause !== null && <CauseVerdicts rows={model.byCause} />}
       {report === null ? (
-        model.byCause === null && (
-          <p class="empty">
-            Open the data in the first step, and the model again, to see how it does on rows it has not seen.
-          </p>
-        )
+        <p class="empty">
+          Open the data in the first step, and the model again, to see how it does on rows it has not seen.
+        </p>
       ) : (
         <ReportFrame report={report} />
       )}
+      {model.byCause !== null && <CauseVerdicts rows={model.byCause} />}
       <Next to="people" />
     </>
   );
 }
 
-/** What training said of every group and cause. The report by cause has its place here, once the worker makes one. */
+/** What training said of every group and cause. */
 function CauseVerdicts({ rows }: { readonly rows: readonly CauseVerdict[] }) {
   return (
-    <section class="card" aria-label="Groups by cause">
-      <h2>Groups by cause</h2>
-      <p class="lead">
-        The report by cause is made by the command <code>graduate audit</code>. This is what training said:
-        distance is on the rows it was solved on, fresh on rows that nothing was fitted to.
+    <details class="card" aria-label="Groups by cause">
+      <summary>What training said of each group and cause</summary>
+      <p class="hint">
+        Distance is on the rows that the model was solved on, fresh on rows that nothing was fitted to.
       </p>
-      <div class="scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div class="scroll" role="region" aria-label="What training said" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -133,7 +131,7 @@ function CauseVerdicts({ rows }: { readonly rows: readonly CauseVerdict[] }) {
           </tbody>
         </table>
       </div>
-    </section>
+    </details>
   );
 }
 

@@ -108,9 +108,11 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     openModel: models("openModel") as Desk["openModel"],
     download: models("download") as Desk["download"],
     viewPerson: models("viewPerson") as Desk["viewPerson"],
+    explainPerson: models("explainPerson") as Desk["explainPerson"],
     writeCard: models("writeCard") as Desk["writeCard"],
     openCurves: models("openCurves") as Desk["openCurves"],
     auditCurves: models("auditCurves") as Desk["auditCurves"],
+    auditIncidences: models("auditIncidences") as Desk["auditIncidences"],
     keep,
     restore,
     async forget() {

@@ -3,9 +3,10 @@
  * outcome has to be mended in the table; a leak, and several rows of one person, can be overruled by name, as on the
  * command line. Findings depend on the outcome alone and are searched once for each.
  */
-import { describeTable, kaplanMeier, type Table } from "graduate";
-import { checkIndependence, checkTable, inspectHistory, type OutcomeColumns } from "graduate/data";
-import type { Blocker, Choices, Curve, FindingView, GateView } from "../protocol.ts";
+import { describeTable, GraduateError, type Table } from "graduate";
+import { checkIndependence, checkTable, inspectHistory } from "graduate/data";
+import type { Blocker, Choices, FindingView, GateView } from "../protocol.ts";
+import { createObserver, type Observed } from "./observed.ts";
 import { columnsOf, outcomeOf } from "./request.ts";
 import { describeTrouble } from "./trouble.ts";
 
@@ -30,7 +31,7 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
   const inspected = inspectHistory(table, columns);
   const checked = checkTable(table, columns, inspected);
   const { findings, events, censored, eventRule } = describeTable(table, columns);
-  const { outcomes, usable } = inspected;
+  const { curve: everyone = null, causes = [] } = observeAll(table, choices) ?? {};
   return {
     view: {
       findings: findings.map(({ code, level, column, message }) => ({ code, level, column, message })),
@@ -40,21 +41,31 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
       leftOut: checked.features.flatMap(({ name, usable: isUsed, reason }) =>
         isUsed ? [] : [{ name, reason: reason ?? "" }],
       ),
-      // A curve of everyone counts each row from time 0, as one person.
-      everyone:
-        outcomes === null || isCounted(columns) ? null : observe(outcomes, (row) => usable[row] === 1),
+      everyone,
+      causes,
     },
     independent: (asked) =>
       void checkIndependence(table, checked, { ...columns, ...independenceOf(table, asked) }),
   };
 }
 
-const isCounted = ({ entry, start, weights }: OutcomeColumns) => [entry, start, weights].some(Boolean);
+/** Null where the outcome cannot be used, which the findings say. */
+function observeAll(table: Table, choices: Choices): Observed | null {
+  try {
+    return createObserver(table, choices).observe(() => true);
+  } catch (error) {
+    if (error instanceof GraduateError) return null;
+    throw error;
+  }
+}
 
 function independenceOf(table: Table, choices: Choices) {
   const [id] = columnsOf(table, choices, "person");
   return id === undefined ? { rowsAreIndependent: choices.rowsAreIndependent } : { id };
 }
+
+/** So that a fifth of them, which judges, is more than one. */
+const LEAST_ROWS = 10;
 
 const isLeak = ({ code, level }: FindingView) =>
   level === "error" && (code === "leak.event" || code === "leak.time");
@@ -70,6 +81,16 @@ function listBlockers(table: Table, choices: Choices, { view, independent }: Sea
     return isTaken ? [{ message, code, column, overrule: "allowLeak" }] : [];
   });
   if (blockers.length > 0) return blockers;
+  if (table.rows < LEAST_ROWS) {
+    const message = `${table.rows === 1 ? "there is one row" : `there are ${table.rows} rows`} in the table`;
+    return [
+      { message: `${message}: too few to train a model and judge it`, code: "rows.few", overrule: null },
+    ];
+  }
+  if (view.events === 0) {
+    const message = "nobody had the event, as it is read: there is nothing to learn from";
+    return [{ message, code: "events.none", overrule: null }];
+  }
   if (learnt.size === 0) {
     return [{ message: "no column is left to learn from", code: "features.none", overrule: null }];
   }
@@ -79,31 +100,4 @@ function listBlockers(table: Table, choices: Choices, { view, independent }: Sea
   } catch (error) {
     return [{ ...describeTrouble(error), overrule: "rowsAreIndependent" }];
   }
-}
-
-/** Points of a curve that a plot can show. */
-const MOST_POINTS = 240;
-
-/** The Kaplan-Meier curve of some rows, from (0, 1), with as many steps as can be seen. */
-export function observe(
-  { time, event }: { readonly time: Float64Array; readonly event: Uint8Array },
-  isIn: (row: number) => boolean,
-): Curve {
-  const rows: number[] = [];
-  for (let row = 0; row < time.length; row++) if (isIn(row)) rows.push(row);
-  if (rows.length === 0) return { time: [0], survival: [1] };
-  const curve = kaplanMeier({
-    time: Float64Array.from(rows, (row) => time[row]),
-    event: Uint8Array.from(rows, (row) => event[row]),
-  });
-  return thin({ time: [0, ...curve.time], survival: [1, ...curve.survival] });
-}
-
-export function thin({ time, survival }: Curve): Curve {
-  const { length } = time;
-  if (length <= MOST_POINTS) return { time, survival };
-  const places = Array.from({ length: MOST_POINTS }, (_, k) =>
-    Math.round((k * (length - 1)) / (MOST_POINTS - 1)),
-  );
-  return { time: places.map((k) => time[k]), survival: places.map((k) => survival[k]) };
 }

@@ -1,9 +1,9 @@
 /**
  * Groups before a model: suggestions (values of categories, bands of numbers, and crosses of the two), and for any
- * expression how many people and events it has and their Kaplan-Meier curve. Suggestions need enough of both; what a
+ * expression how many people and events it has and their Kaplan-Meier curve, or incidences of several causes. Suggestions need enough of both; what a
  * person writes may have fewer, and is told so at once.
  */
-import type { Group, Table } from "graduate";
+import { type Group, GraduateError, type Table } from "graduate";
 import {
   checkGroups,
   chooseAutomaticGroups,
@@ -13,7 +13,7 @@ import {
   parseGroup,
 } from "graduate/data";
 import type { Choices, GroupView, NamedGroup } from "../protocol.ts";
-import { observe } from "./gate.ts";
+import { createObserver } from "./observed.ts";
 import { columnsOf, outcomeOf, toGroup } from "./request.ts";
 import { describeTrouble } from "./trouble.ts";
 
@@ -57,21 +57,29 @@ function crossGroups(table: Table, groups: readonly Group[], event: Uint8Array):
 }
 
 export function viewGroups(table: Table, choices: Choices, groups: readonly NamedGroup[]): GroupView[] {
-  const { outcomes, usable } = inspectHistory(table, outcomeOf(choices));
+  const observer = openObserver(table, choices);
   return groups.map((group) => {
-    const none = { ...group, rows: 0, events: 0, curve: { time: [0], survival: [1] }, few: null };
+    const none = { ...group, rows: 0, events: 0, curve: null, causes: [], few: null };
     try {
       const { name, expression } = toGroup(group);
       const isIn = evaluateGroup(parseGroup(expression), table);
-      if (outcomes === null) return { ...none, trouble: null };
-      const rows: number[] = [];
-      for (let row = 0; row < isIn.length; row++) if (isIn[row] === 1 && usable[row] === 1) rows.push(row);
-      const events = rows.reduce((sum, row) => sum + outcomes.event[row], 0);
-      const [few] = checkGroups([{ name, rows }], outcomes);
-      const curve = observe(outcomes, (row) => isIn[row] === 1 && usable[row] === 1);
-      return { ...group, rows: rows.length, events, curve, few: few?.message ?? null, trouble: null };
+      if (observer === null) return { ...none, trouble: null };
+      const members = Array.from(isIn.keys()).filter((row) => isIn[row] === 1);
+      const [few] = checkGroups([{ name, rows: members }], observer.outcomes);
+      const seen = observer.observe((row) => isIn[row] === 1);
+      return { ...group, ...seen, few: few?.message ?? null, trouble: null };
     } catch (error) {
       return { ...none, trouble: describeTrouble(error) };
     }
   });
+}
+
+/** Null where the outcome cannot be used, which the first step says. */
+function openObserver(table: Table, choices: Choices) {
+  try {
+    return createObserver(table, choices);
+  } catch (error) {
+    if (error instanceof GraduateError) return null;
+    throw error;
+  }
 }

@@ -20,14 +20,15 @@ import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
 import type { CauseVerdict, Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
 import { createBackends, openLane } from "./backends.ts";
-import { prepareCards } from "./card.ts";
+import { type Cards, prepareCards } from "./card.ts";
+import { auditIncidences } from "./cause-verdict.ts";
 import { writeFile } from "./downloads.ts";
 import { auditOutsideCurves, viewCurves } from "./outside-curves.ts";
 import { curveOf, listInputs, viewPerson } from "./people.ts";
 import { describeRun, stemOf } from "./request.ts";
 import { type RunControl, runTraining } from "./run.ts";
 import { keepFile, readKept } from "./store.ts";
-import { describeAudit, type Judged, judgeOpened, judgeTrained } from "./verdict.ts";
+import { describeAudit, type Judged, judgeOpened, judgeTrained, unjudged } from "./verdict.ts";
 
 /** The table that is open, as far as models need it. */
 export interface ModelTable {
@@ -46,7 +47,7 @@ export interface OpenModel extends Judged {
 interface OpenCards {
   readonly model: Model;
   readonly backend: Backend;
-  readonly write: Awaited<ReturnType<typeof prepareCards>>;
+  readonly cards: Cards;
 }
 
 /** What the models' part of the desk is given by the other. */
@@ -66,9 +67,11 @@ type Answers = Pick<
   | "openModel"
   | "download"
   | "viewPerson"
+  | "explainPerson"
   | "writeCard"
   | "openCurves"
   | "auditCurves"
+  | "auditIncidences"
 >;
 
 export interface ModelDesk extends Answers {
@@ -86,19 +89,17 @@ const PREDICTING = { backend: "wasm", deterministic: true } as const;
 
 export function createModelDesk({ tell, table: openedTable, readAgain }: Surroundings): ModelDesk {
   const backends = createBackends();
+  /** Of its own, so that a curve follows a slider while a risk is taken apart. */
+  const explaining = createBackends();
   let model: OpenModel | null = null;
   let curves: Table | null = null;
   let cards: OpenCards | null = null;
   let checkpoint: SavedCheckpoint | null = null;
   let control: RunControl = { isPaused: false, isStopped: false };
   const say = (words: string, share: number) => tell({ type: "progress", words, share });
-  /** One after the other: a backend runs one operation at a time. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    const answer = last.then(work);
-    last = answer.catch(() => undefined);
-    return answer;
-  }
+  /** A backend runs one operation at a time. */
+  const inTurn = createTurns();
+  const inTurnOfCards = createTurns();
   const stepOf = () => checkpoint?.checkpoint.step ?? null;
 
   function requireTable(): ModelTable {
@@ -117,6 +118,8 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     const { verdict } = own.training;
     const met = verdict.filter(({ status }) => status === "met").length;
     model = { ...judged, name, unit };
+    const { columns, causes } = own;
+    const isPlain = [causes, columns.entry, columns.start, columns.weights].every((one) => one === undefined);
     return {
       name,
       words: `${own.method}, ${columnsNeeded(own).length} columns, ${own.grid.T} time bins`,
@@ -125,11 +128,22 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       horizon: gridOf(own).edges[own.grid.T],
       unit,
       report,
+      hasCurves: judged.audited !== null && isPlain,
       warnings,
       command,
       byCause: own.causes === undefined ? null : verdict.map(describeVerdict),
       met: verdict.length === 0 ? null : `${met} of ${verdict.length} groups met`,
     };
+  }
+
+  async function openCards(): Promise<Cards> {
+    const { model: own, unit } = requireModel();
+    const { table, sha256 } = requireTable();
+    const { backend } = await explaining.open(PREDICTING);
+    if (cards?.model !== own || cards.backend !== backend) {
+      cards = { model: own, backend, cards: prepareCards({ model: own, table, sha256, unit, backend }) };
+    }
+    return cards.cards;
   }
 
   async function train(choices: Choices, goOn: boolean): Promise<ModelView | null> {
@@ -160,7 +174,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     const opened = openedTable();
     const command = describeAudit(name, opened?.name ?? "TABLE", choices.unit);
     if (opened === null) {
-      return show({ model: own, audited: null, report: null, warnings: [] }, name, command, choices.unit);
+      return show(unjudged(own), name, command, choices.unit);
     }
     const category = [...new Set([...opened.category, ...categoriesOf(own)])];
     if (category.length > opened.category.length) await readAgain(category);
@@ -195,22 +209,11 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
         const own = requireModel();
         const { backend } = await backends.open(PREDICTING);
         const table = openedTable()?.table ?? null;
-        return viewPerson({ model: own.model, table, backend, everyone: meanOf(own) }, request);
+        const { model: shown, unit } = own;
+        return viewPerson({ model: shown, table, backend, unit, everyone: everyoneOf(own) }, request);
       }),
-    writeCard: (request) =>
-      inTurn(async () => {
-        const { model: own, unit } = requireModel();
-        const { table, sha256 } = requireTable();
-        const { backend } = await backends.open(PREDICTING);
-        if (cards?.model !== own || cards.backend !== backend) {
-          cards = {
-            model: own,
-            backend,
-            write: await prepareCards({ model: own, table, sha256, unit, backend }),
-          };
-        }
-        return cards.write(request);
-      }),
+    explainPerson: (request) => inTurnOfCards(async () => (await openCards()).explain(request)),
+    writeCard: (request) => inTurnOfCards(async () => (await openCards()).write(request)),
     async openCurves(file) {
       const bytes = new Uint8Array(await file.arrayBuffer());
       curves = await readTable(tableSourceFromBytes(file.name, bytes));
@@ -220,6 +223,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       if (curves === null) throw new InputError("no curves are open", { code: "curves.none" });
       return auditOutsideCurves(curves, request, say);
     },
+    auditIncidences: async (choices, request) => auditIncidences(requireTable().table, choices, request, say),
     async keepModel() {
       if (model !== null) await keepFile("model", modelToBytes(model.model));
     },
@@ -244,10 +248,16 @@ function describeVerdict(one: Model["training"]["verdict"][number]): CauseVerdic
 }
 
 /** The mean curve of the rows that were judged; without any, nothing to compare a person with. */
-function meanOf({ model, audited }: OpenModel) {
-  if (audited === null) return { time: [], survival: [] };
-  const { N, T, survival } = audited.curves;
-  const mean = new Array<number>(T).fill(0);
-  for (let i = 0; i < N; i++) for (let t = 0; t < T; t++) mean[t] += survival[i * T + t] / N;
-  return curveOf(model, mean);
+function everyoneOf({ model, mean }: OpenModel) {
+  return mean === null ? { time: [], survival: [] } : curveOf(model, mean);
+}
+
+/** One after the other. */
+function createTurns(): <Answer>(work: () => Promise<Answer>) => Promise<Answer> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const answer = last.then(work);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
 }

@@ -7,7 +7,8 @@ import { DEFAULT_DRAWS, REPORT_REPLICATES } from "graduate/verbs";
 import type { CurvesRequest, CurvesView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";
 import { guessOutcome } from "./guess.ts";
-import { PROGRAM, renderPage, resample, type Say } from "./verdict.ts";
+import { PROGRAM, renderPage } from "./pages.ts";
+import { resample, type Say } from "./verdict.ts";
 
 /** S1, S(90), S_90, or a bare time. */
 const SURVIVAL = /^(S\d+|S\(.*\)|S_.*|\d+(\.\d*)?)$/;

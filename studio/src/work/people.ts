@@ -2,9 +2,18 @@
  * One person's prediction: a row of the table, or values that were typed, and what changes if some of them were
  * different. Controls stay within what the model has seen in training. The person's card is in card.ts.
  */
-import { type Backend, gridOf, isAbsent, type Model, predictPeople, type Table } from "graduate";
+import {
+  type Backend,
+  gridOf,
+  isAbsent,
+  type Model,
+  type PeoplePrediction,
+  predictPeople,
+  type Table,
+} from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
-import { columnsNeeded, describeDoubts } from "graduate/verbs";
+import { causeSentence, riskSentence, showTime, timeLabelOf } from "graduate/report";
+import { chooseRiskTimes, columnsNeeded, describeDoubts } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
 
@@ -52,11 +61,32 @@ function usualValues(model: Model): PersonValues {
   return Object.fromEntries(entries);
 }
 
+/** The moment that the card speaks of, in the unit that it shows. */
+export function chooseMoment(model: Model, unit: string): { readonly time: number; readonly words: string } {
+  const grid = gridOf(model);
+  const label = timeLabelOf(unit === "" ? undefined : unit, model.columns.origin);
+  const times = chooseRiskTimes(grid, label);
+  const time = times[times.length - 1];
+  return { time, words: showTime({ time: { label: label ?? "time", edges: grid.edges } }).momentOf(time) };
+}
+
+/** Of the last time that was asked for. */
+function sayRisk(
+  { risk, causes }: Pick<PeoplePrediction, "risk" | "causes">,
+  last: number,
+  moment: string,
+): string {
+  if (causes === null) return riskSentence(risk[last], moment);
+  const risks = causes.names.map((_, k) => causes.risk[k * (last + 1) + last]);
+  return causeSentence(causes.names, risks, moment);
+}
+
 interface Asked {
   readonly model: Model;
   readonly table: Table | null;
   readonly backend: Backend;
   readonly everyone: Curve;
+  readonly unit: string;
 }
 
 interface BuiltPerson {
@@ -93,21 +123,25 @@ export async function viewPerson(asked: Asked, request: PersonRequest): Promise<
     everyone: asked.everyone,
     risks: at.map((time, k) => ({ time, risk: shown.risk[k], before: before?.risk[k] ?? null })),
     causes: shown.causes,
+    sentence: shown.sentence,
     median: shown.median,
     doubts: shown.doubts,
   };
 }
 
-async function predictOne({ model, backend }: Asked, table: Table, at: readonly number[]) {
-  const read = await predictPeople(model, table, backend, { at, quantiles: [0.5] });
+async function predictOne({ model, backend, unit }: Asked, table: Table, at: readonly number[]) {
+  const moment = chooseMoment(model, unit);
+  const read = await predictPeople(model, table, backend, { at: [...at, moment.time], quantiles: [0.5] });
   const [median] = read.quantile;
   return {
     curve: curveOf(model, Array.from(read.curves.survival)),
-    risk: Array.from(read.risk),
+    risk: Array.from(read.risk.subarray(0, at.length)),
     causes: (read.causes?.names ?? []).map((name, k) => ({
       name,
-      risks: at.map((_, t) => read.causes?.risk[k * at.length + t] ?? 0),
+      risks: at.map((_, t) => read.causes?.risk[k * (at.length + 1) + t] ?? 0),
+      incidence: [0, ...(read.causes?.incidence.subarray(k * model.grid.T, (k + 1) * model.grid.T) ?? [])],
     })),
+    sentence: sayRisk(read, at.length, moment.words),
     median: isAbsent(median) ? null : median,
     doubts: describeDoubts(model, table, 0),
   };

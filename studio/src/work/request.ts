@@ -28,12 +28,6 @@ function optional<Fields extends Readonly<Record<string, string>>>(fields: Field
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "")) as Partial<Fields>;
 }
 
-/** Whether the outcome is time and event alone, which a report takes. */
-export function isPlain(choices: Choices): boolean {
-  const { entry, start, weights } = choices;
-  return [entry, start, weights].every((name) => name === "") && causesOf(choices).causes === undefined;
-}
-
 /** Columns of a role, in the table's order; the outcome has none. */
 export function columnsOf({ columns }: Table, choices: Choices, role: Role): string[] {
   const { time, event, origin, entry, start, weights, roles } = choices;
@@ -45,7 +39,7 @@ export function columnsOf({ columns }: Table, choices: Choices, role: Role): str
 /** A list, or nothing where it is empty. */
 const listed = (names: readonly string[]) => (names.length === 0 ? undefined : names);
 
-function personOf(table: Table, choices: Choices): string | undefined {
+export function personOf(table: Table, choices: Choices): string | undefined {
   return columnsOf(table, choices, "person")[0];
 }
 
@@ -102,6 +96,10 @@ function namesOption(option: string, names: readonly string[]): string[] {
     : [option, names.join(",")];
 }
 
+export function groupOptions({ groups }: Choices): string[] {
+  return groups.flatMap((group) => ["--group", writeGroup(group)]);
+}
+
 /** The files that the command writes, named after the table. */
 export function stemOf(name: string): string {
   return name.replace(/(\.(csv|tsv|txt|parquet|pq|gz))+$/i, "") || "table";
@@ -128,7 +126,7 @@ export function describeRun(table: Table, choices: Choices): string {
     ...namesOption("--allow-leak", choices.allowLeak),
     ...value("--id", personOf(table, choices)),
     ...(choices.rowsAreIndependent ? ["--rows-are-independent"] : []),
-    ...choices.groups.flatMap((group) => ["--group", writeGroup(group)]),
+    ...groupOptions(choices),
     ...(train.preset === "default" ? [] : ["--preset", train.preset]),
     ...(train.seed === 1 ? [] : ["--seed", String(train.seed)]),
     ...value("--ensemble", train.ensemble),
@@ -139,7 +137,6 @@ export function describeRun(table: Table, choices: Choices): string {
     ...(train.deterministic ? ["--deterministic"] : []),
     ...(train.backend === "wasm" ? [] : ["--backend", train.backend]),
     ...value("--time-unit", choices.unit),
-    ...["--out", `${stem}.model`],
-    ...(isPlain(choices) ? ["--report", `${stem}-report.html`] : []),
+    ...["--out", `${stem}.model`, "--report", `${stem}-report.html`],
   ]);
 }

@@ -1,7 +1,7 @@
 /**
  * A training run that a page follows: events become what the page shows, a few times a second; it can be paused between
- * two steps, and stopped at the end of an epoch, which leaves a checkpoint to go on from. What the run computes is what
- * `graduate train` computes of the same table and choices.
+ * two steps and two turns of the solve, and stopped at the end of an epoch, which leaves a checkpoint to go on from, or
+ * after any turn of the solve. What the run computes is what `graduate train` computes of the same table and choices.
  */
 import {
   type Backend,
@@ -125,13 +125,15 @@ async function follow(events: AsyncGenerator<TrainEvent, Model>, input: Followin
       await takeTurn();
       breathedAt = performance.now();
     }
+    const isSolving = event.type === "solve" || event.type === "solving";
     if (control.isPaused) {
-      show.phase("paused", "paused");
+      show.phase("paused", "");
       while (control.isPaused && !control.isStopped) await takeTurn(BREATH);
-      show.phase("training", "training");
+      show.phase(isSolving ? "solving" : "training", "");
     }
     const isOver = performance.now() - stoppedAt > EPOCH_PATIENCE && checkpoint !== null;
-    if (control.isStopped && event.type !== "done" && (event.type === "checkpoint" || isOver)) {
+    const canStop = event.type === "checkpoint" || isSolving || isOver;
+    if (control.isStopped && event.type !== "done" && canStop) {
       await events.return(undefined as never);
       show.phase("stopped", "stopped");
       return null;

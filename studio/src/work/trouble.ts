@@ -5,9 +5,16 @@ import type { Trouble } from "../protocol.ts";
 
 const COLUMN = /column "(.*)"$/s;
 
+/** Of a hint what is no option of the command line: the page has controls for it. */
+function withoutOptions(hint: string | undefined): string | undefined {
+  const parts = hint?.split("; ").filter((part) => !/(^|\s|\()--[a-z]/.test(part)) ?? [];
+  return parts.length === 0 ? undefined : parts.join("; ");
+}
+
 export function describeTrouble(error: unknown): Trouble {
   if (error instanceof GraduateError) {
-    const { message, code, where, hint } = error;
+    const { message, code, where } = error;
+    const hint = withoutOptions(error.hint);
     const column = where === undefined ? undefined : COLUMN.exec(where)?.[1];
     return { message, code, ...present({ where, hint, column }) };
   }

@@ -1,28 +1,21 @@
 /**
  * The verdict on a model: the audit of rows it has not learnt from, and the report made of it, as `graduate train
- * --report` and `graduate audit` make them. The report's figures are drawn here too, on a small document of their own.
+ * --report` and `graduate audit` make them. Of several causes it is cause-verdict.ts.
  */
 import { type AuditedRows, auditModel, type Backend, type Model, openStudy, type Table } from "graduate";
 import { present } from "graduate/core";
-import { version } from "graduate/package.json";
 import {
   describeCommand,
   describeOutcome,
   findingsFor,
   type GatherInput,
-  gatherReport,
   timeLabelOf,
 } from "graduate/report";
 import { bootstrapScores } from "graduate/stats";
 import type { Study } from "graduate/study";
-import {
-  addIntervals,
-  auditCauseModel,
-  chooseJudgedRows,
-  DEFAULT_DRAWS,
-  REPORT_REPLICATES,
-  studyOf,
-} from "graduate/verbs";
+import { addIntervals, chooseJudgedRows, DEFAULT_DRAWS, REPORT_REPLICATES, studyOf } from "graduate/verbs";
+import { judgeOpenedCauses, judgeTrainedCauses, SEEN } from "./cause-verdict.ts";
+import { PROGRAM, renderPage } from "./pages.ts";
 import type { TrainedRun } from "./run.ts";
 
 export type Say = (words: string, share: number) => void;
@@ -34,11 +27,13 @@ export interface Judged {
   /** With the scores of its test rows, where it was trained here. */
   readonly model: Model;
   readonly audited: AuditedRows | null;
+  /** Mean chance to be without any event at the end of every bin, of the rows that were judged. */
+  readonly mean: readonly number[] | null;
   readonly report: string | null;
   readonly warnings: readonly string[];
 }
 
-interface Judging {
+export interface Judging {
   readonly backend: Backend;
   readonly seed: number;
   readonly unit: string;
@@ -47,27 +42,20 @@ interface Judging {
   readonly say: Say;
 }
 
-/** Whether a report can be made here: of one kind of event, everyone from time 0 and counted once. */
-function isReported({ causes, columns }: Model): boolean {
-  return [causes, columns.entry, columns.start, columns.weights].every((one) => one === undefined);
+/** A model of which nothing is judged. */
+export function unjudged(model: Model, ...warnings: readonly string[]): Judged {
+  return { model, audited: null, mean: null, report: null, warnings };
 }
 
 /** Of a model that was just trained: scores and report of its test rows. */
 export async function judgeTrained({ model, study }: TrainedRun, judging: Judging): Promise<Judged> {
   const { test: rows } = study.split;
-  if (rows.length === 0) return { model, audited: null, report: null, warnings: ["there are no test rows"] };
+  if (rows.length === 0) return unjudged(model, "there are no test rows");
+  if (model.causes !== undefined) return judgeTrainedCauses({ model, study }, judging);
   const own = studyOf(model, study, study.split);
   const { backend, seed, say } = judging;
   const onProgress = (phase: string, done: number, total: number) => say(phase, done / total);
   const options = { seed, draws: DEFAULT_DRAWS, onProgress };
-  if (!isReported(model)) {
-    // The report of such outcomes is the command's; the model keeps the same scores.
-    const { audit: metrics } =
-      model.causes === undefined
-        ? await auditModel(own, rows, backend, { ...options, replicates: 0 })
-        : await auditCauseModel(own, rows, backend, options);
-    return { model: { ...model, metrics }, audited: null, report: null, warnings: [] };
-  }
   const scored = await auditModel(own, rows, backend, { ...options, replicates: 0 });
   const kept = { ...model, metrics: scored.audit };
   const audited = await addReplicates(scored, judging);
@@ -75,7 +63,7 @@ export async function judgeTrained({ model, study }: TrainedRun, judging: Judgin
     title: `${study.table.name}: ${model.method} model`,
     cohort: { which: "test rows", relation: "heldOut", split: model.training.rows },
   });
-  return { model: kept, audited, report, warnings: [] };
+  return { model: kept, audited, mean: meanOf(audited), report, warnings: [] };
 }
 
 /** Of a model from a file: rows of the table that it has not seen. */
@@ -86,11 +74,11 @@ export async function judgeOpened(
   judging: Judging,
 ): Promise<Judged> {
   const { backend, seed, say, sha256 } = judging;
-  if (!isReported(model)) return { model, audited: null, report: null, warnings: [] };
+  if (model.causes !== undefined) return judgeOpenedCauses(model, name, table, judging);
   const study = await openStudy(model, table, backend, { sha256 });
   const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study);
   const onProgress = (phase: string, done: number, total: number) => say(phase, done / total);
-  const unbounded = isSeen ? "the model has seen rows among these: they bound nothing" : undefined;
+  const unbounded = isSeen ? SEEN : undefined;
   const scored = await auditModel(study, rows, backend, {
     ...{ seed, draws: DEFAULT_DRAWS, replicates: 0, onProgress },
     ...present({ unbounded }),
@@ -104,7 +92,14 @@ export async function judgeOpened(
       ...(isTest ? { split: model.training.rows } : {}),
     },
   });
-  return { model, audited, report, warnings: [...(warning === null ? [] : [warning]), ...study.warnings] };
+  const warnings = [...(warning === null ? [] : [warning]), ...study.warnings];
+  return { model, audited, mean: meanOf(audited), report, warnings };
+}
+
+function meanOf({ curves: { N, T, survival } }: AuditedRows): number[] {
+  const mean = new Array<number>(T).fill(0);
+  for (let i = 0; i < N; i++) for (let t = 0; t < T; t++) mean[t] += survival[i * T + t] / N;
+  return mean;
 }
 
 async function addReplicates(scored: AuditedRows, judging: Judging): Promise<AuditedRows> {
@@ -160,17 +155,6 @@ async function render(
       settings: { seed, draws: DEFAULT_DRAWS, replicates: countReplicates(audited) },
     },
   });
-}
-
-export const PROGRAM = `graduate ${version}`;
-
-/** The report as one page; what draws it is loaded with the first. */
-export async function renderPage(input: GatherInput): Promise<string> {
-  const [{ parseHTML }, { renderReport }] = await Promise.all([
-    import("linkedom/worker"),
-    import("./report-page.ts"),
-  ]);
-  return renderReport(gatherReport(input), { document: parseHTML("<html></html>").document });
 }
 
 export function describeAudit(model: string, table: string, unit: string): string {

@@ -1,5 +1,6 @@
 // The start below the held layer learns from all rows of the last solve, and what training added to it stays.
 import { expect, test } from "vitest";
+import { finishTurns } from "../../../src/core/progress.ts";
 import { createRandom } from "../../../src/core/random.ts";
 import { logitsOfHazards } from "../../../src/models/networks/initialise.ts";
 import { fitAdditiveStart } from "../../../src/models/start/additive-start.ts";
@@ -69,7 +70,7 @@ const trained = {
 const source = { spec, parameters: trained, precisions: first.precisions, splines: [] };
 
 test("the start is that of all rows, on the network's knots; what training added to it stays", () => {
-  const refitted = refitStart(input, { gathered, parameters: trained, source });
+  const refitted = finishTurns(refitStart(input, { gathered, parameters: trained, source }));
   const alone = fitAdditiveStart({ ...binned, x, D, groups: told, knotHazard: spec.baselineHazard });
   const parameters = refitted?.parameters ?? {};
   expect(Object.keys(parameters)).toEqual(Object.keys(trained));
@@ -93,5 +94,7 @@ test.each([
   ["no validation rows", { validation: null }],
   ["a solve on the training rows", { solvedOn: "training rows" }],
 ] as const)("%s: nothing to fit again", (_, change) => {
-  expect(refitStart({ ...input, ...change }, { gathered, parameters: trained, source })).toBeNull();
+  expect(
+    finishTurns(refitStart({ ...input, ...change }, { gathered, parameters: trained, source })),
+  ).toBeNull();
 });

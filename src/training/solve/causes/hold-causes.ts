@@ -6,6 +6,7 @@
  * coupled by h_j h_k alone. All causes share time blocks and the network below.
  */
 import { present } from "../../../core/present.ts";
+import type { AsyncTurns } from "../../../core/progress.ts";
 import type { BinnedOutcomes, BinnedSingleCause } from "../../../data/outcomes/outcomes.ts";
 import { causeParameters, causeSpec, openCause } from "../../../models/networks/cause-view.ts";
 import type { Network } from "../../../models/networks/network.ts";
@@ -36,14 +37,14 @@ const MOST_TURNS = 6;
 /** Causes have settled when no distance moves by more than this share. */
 const SETTLED = 1e-6;
 
-export async function holdCauses(input: HoldCausesInput): Promise<HeldFit> {
+export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
   const seats = seatCauses(input);
   const choices: HoldChoices[] = [];
   const fits: HeldFit[] = [];
   for (const seat of seats) {
     const own = seat.inputBeside(seats);
-    const chosen = await chooseHeld(own);
-    const fit = await solveChosen(own, chosen);
+    const chosen = yield* chooseHeld(own);
+    const fit = yield* solveChosen(own, chosen);
     choices.push(chosen);
     fits.push(fit);
     seat.take(fit);
@@ -52,7 +53,7 @@ export async function holdCauses(input: HoldCausesInput): Promise<HeldFit> {
     let moved = 0;
     for (const [k, seat] of seats.entries()) {
       const own = seat.inputBeside(seats);
-      const fit = await solveChosen(own, await gatherAgain(own, choices[k]));
+      const fit = yield* solveChosen(own, await gatherAgain(own, choices[k]));
       moved = Math.max(moved, furthest(fits[k], fit));
       fits[k] = fit;
       seat.take(fit);
@@ -68,10 +69,10 @@ export async function holdCauses(input: HoldCausesInput): Promise<HeldFit> {
 }
 
 /** The mixtures alone, each cause with its own share of training. */
-export async function mixCauses(input: HoldCausesInput): Promise<readonly ParameterValues[]> {
+export async function* mixCauses(input: HoldCausesInput): AsyncTurns<readonly ParameterValues[]> {
   const seats = seatCauses(input);
   const mixed: ParameterValues[] = [];
-  for (const seat of seats) mixed.push(await mixNetwork(seat.inputBeside(seats)));
+  for (const seat of seats) mixed.push(yield* mixNetwork(seat.inputBeside(seats)));
   return mixed;
 }
 
