@@ -4,7 +4,7 @@
  * operation is; these take the same operations in the same order and give the same bits, on any number of threads. Only
  * the order of independent rows and bins is free. float64 and int32 arrays are backend arrays too: `allocate` counts
  * float32 numbers, so a float64 takes two of them. Not every row can be computed here: an operation that answers false
- * has met a logit beyond the table of exponentials, and what it wrote is not to be used.
+ * has met a logit beyond the table of exponentials, or a product that needs a logarithm on the way, and what it wrote is not to be used.
  */
 import type { DeviceArray } from "./backend.ts";
 
@@ -40,6 +40,35 @@ export interface LikelihoodPass extends RowPass {
   readonly values: DeviceArray; // [N,4]
 }
 
+/** People with K causes: a person's rows lie together, one for each cause. */
+export interface CauseCurvePass extends CurvePass {
+  readonly K: number; // logits, hazard and survival are [N,K,T]
+}
+
+/** Hazards of people with K causes, with what is known of all training rows. */
+export interface CausePass {
+  readonly N: number;
+  readonly K: number;
+  readonly T: number;
+  readonly hazard: DeviceArray; // [N,K,T], float64
+  /** The training row of each person, int32. */
+  readonly rows: DeviceArray; // [N]
+  /** Outcomes of all training rows: last bins int32, first ones int32 or null where all begin in bin 1. */
+  readonly bin: DeviceArray;
+  readonly firstBin: DeviceArray | null;
+  readonly dLogits: DeviceArray; // [N,K,T]
+}
+
+export interface CauseLikelihoodPass extends CausePass {
+  /** The cause of each training row's event, from 1, or 0, int32; and weights, float64, or null where all are 1. */
+  readonly cause: DeviceArray;
+  readonly weight: DeviceArray | null;
+  /** The sum of the weights. */
+  readonly total: number;
+  /** For each person the product of which −log is the loss, float64. */
+  readonly values: DeviceArray; // [N]
+}
+
 /** Rows in groups. */
 export interface GroupPass {
   readonly N: number;
@@ -62,6 +91,12 @@ export interface RowKernels {
   likelihood(pass: LikelihoodPass): Promise<boolean>;
   /** dLogits −= share · odds · h of the event rows; the odds are the third of their values. */
   likelihoodTail(pass: LikelihoodPass): Promise<void>;
+  /** Hazards of every person and cause, and Π (1 − h) of each. */
+  fillCauseCurves(pass: CauseCurvePass): Promise<boolean>;
+  /** Overwrites dLogits with the gradient and leaves every person's product; false where one is too small. */
+  causeLikelihood(pass: CauseLikelihoodPass): Promise<boolean>;
+  /** Adds dL/dz to dLogits, given dL/du, float64 [N,K,T], which is 0 in all bins in which a person is not at risk. */
+  backThroughConditional(pass: CausePass, dConditional: DeviceArray): Promise<void>;
   /** Adds to the groups' sums what the rows' survival changes in `terms`, or the survival itself where that is null. */
   replaceCurves(pass: GroupPass, terms: DeviceArray | null, sums: DeviceArray): void;
   /** Adds scale · dL/dz to dLogits; the slopes of the groups' means are multiplied by each group's share. */

@@ -1,7 +1,7 @@
 /**
  * Objective and constraints of a pass, on the host: logits come from the backend and are turned into curves, the loss
  * and the Lagrangian's term; their gradient goes back as dLogits. Both arrays are mirrors (compute/memory.ts): the
- * backend's own memory where that is shared, a copy where it is not. Where the backend has kernels for plain outcomes,
+ * backend's own memory where that is shared, a copy where it is not. Where the backend has kernels for the outcomes,
  * they compute it, to the same bits. A device that computes likelihood and group statistics itself replaces this file.
  * With several causes the Lagrangian sees a row for each person and cause (objectives/causes/).
  */
@@ -14,6 +14,7 @@ import {
   requireSingleCause,
 } from "../data/outcomes/outcomes.ts";
 import { backThroughConditional, fillCauseCurves } from "../objectives/causes/cause-curves.ts";
+import { openCauseKernels } from "../objectives/causes/cause-kernels.ts";
 import { causeLikelihoodOf } from "../objectives/causes/cause-likelihood.ts";
 import { causeRows } from "../objectives/causes/cause-rows.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
@@ -57,7 +58,10 @@ export function createHostLoss(backend: Backend, options: HostLossOptions): Host
   const logits = backend.allocate(room * K * T);
   const dLogits = backend.allocate(room * K * T);
   const onHost = { logits: mirrorArray(backend, logits), dLogits: mirrorArray(backend, dLogits) };
-  const loss = K === 1 ? plainLoss(backend, options, { logits, dLogits }) : causeLoss(options);
+  const loss =
+    K === 1
+      ? plainLoss(backend, options, { logits, dLogits })
+      : causeLoss(backend, options, { logits, dLogits });
   return {
     logits,
     dLogits,
@@ -118,25 +122,43 @@ function plainLoss(
   };
 }
 
-function causeLoss({ objective, lagrangian, binned, K, room }: HostLossOptions): LossOfLogits {
+function causeLoss(
+  backend: Backend,
+  { objective, lagrangian, binned, K, room }: HostLossOptions,
+  arrays: Pick<HostLoss, "logits" | "dLogits">,
+): LossOfLogits {
   const { T } = binned;
-  const curves = createCurveWorkspace(room * K, T);
-  const dConditional = new Float64Array(lagrangian ? room * K * T : 0);
+  const kernels = lagrangian && openCauseKernels(backend, { ...arrays, binned, K, room });
+  const curves = kernels?.curves ?? createCurveWorkspace(room * K, T);
+  const dConditional = kernels?.dConditional ?? new Float64Array(lagrangian ? room * K * T : 0);
+
+  /** By the backend's kernels where they take it. */
+  async function addLikelihood(rows: Int32Array, dLogits: Values): Promise<number> {
+    const known = await kernels?.likelihood(rows);
+    if (typeof known === "number") return known;
+    dLogits.fill(0);
+    return causeLikelihoodOf(curves.hazard, pickBinned(binned, rows), K, dLogits);
+  }
+
   return {
     curves,
-    fill: (logits, N) => fillCauseCurves(logits, { N, K, T }, curves),
-    add(logits, rows, dLogits) {
+    async fill(logits, N) {
+      if (!(await kernels?.fillCurves(N))) fillCauseCurves(logits, { N, K, T }, curves);
+    },
+    async add(logits, rows, dLogits) {
       const N = rows.length;
-      dLogits.fill(0);
-      const own = pickBinned(binned, rows);
       // Without a Lagrangian no hazards are known.
-      if (lagrangian === null)
-        return { loss: addCauseObjective(objective, logits, own, K, dLogits), term: 0 };
+      if (lagrangian === null) {
+        dLogits.fill(0);
+        const loss = addCauseObjective(objective, logits, pickBinned(binned, rows), K, dLogits);
+        return { loss, term: 0 };
+      }
       refuseCauseObjective(objective);
-      const loss = causeLikelihoodOf(curves.hazard, own, K, dLogits);
+      const loss = await addLikelihood(rows, dLogits);
       dConditional.fill(0, 0, N * K * T);
       const term = lagrangian.addLagrangianGradient(curves, causeRows(rows, K), dConditional);
-      backThroughConditional(curves.hazard, dConditional, { N, K, T }, dLogits);
+      if (kernels) await kernels.backThroughConditional(rows);
+      else backThroughConditional(curves.hazard, dConditional, { N, K, T }, dLogits);
       return { loss, term };
     },
   };

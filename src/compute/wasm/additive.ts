@@ -1,10 +1,10 @@
 /**
  * The additive part of networks on a wasm backend: the kernels of kernels/additive.ts, run by the calling thread, with
  * the same bits as additiveOnHost of host.ts. Knots and shares are copied beside the scratch at every call: they are a
- * few numbers per bin. Several causes are taken one by one on the host.
+ * few numbers per bin. Several causes are taken one by one: a cause's logits are rows that lie further apart.
  */
 import type { Backend, DeviceArray } from "../backend.ts";
-import { additiveOnHost, type HandleTable } from "../host.ts";
+import type { HandleTable } from "../host.ts";
 import { type AdditiveShape, type AdditiveWeights, additiveWeightShapes, type Weights } from "../shapes.ts";
 import { JOB_SCRATCH } from "./kernels/job.ts";
 import {
@@ -20,6 +20,7 @@ import {
   ROW_OFFSETS,
   ROW_SHARE,
   ROW_SKIP,
+  ROW_STRIDE,
   ROW_T,
   ROW_X,
 } from "./kernels/row-job.ts";
@@ -34,31 +35,32 @@ export interface AdditiveMemory {
   readonly ownJob: OwnJob;
 }
 
+type AdditiveViews = Record<"baseline" | "skip", Float32Array> & { readonly groupOffsets?: Float32Array };
+
+/** The rows of a pass, as addresses, and which word tells the kernel of their logits. */
+interface Rows {
+  readonly x: number;
+  readonly N: number;
+  readonly which: number;
+  readonly logits: number;
+}
+
 export function additiveInKernels({
   kernels,
   memory,
   handles,
   ownJob,
 }: AdditiveMemory): Pick<Backend, "additiveForward" | "additiveBackward"> {
-  /** Writes the job; `logits` are dLogits where the weights are gradients. */
+  /** Writes the job of cause k; `logits` are dLogits where the weights are gradients. */
   function writeJob(
     shape: AdditiveShape,
-    [name, weights]: readonly [string, AdditiveWeights],
-    x: DeviceArray,
-    N: number,
-    [which, logits]: readonly ["logits" | "dLogits", DeviceArray],
+    views: AdditiveViews,
+    { x, N, which, logits }: Rows,
+    k: number,
   ): void {
-    const { D, T, groups } = shape;
-    const shapes = additiveWeightShapes(shape, groups);
-    const views: Partial<Record<string, Float32Array>> = handles.findWeights(
-      name,
-      weights as Weights<"baseline" | "skip">,
-      shapes,
-    );
+    const { D, T, K: causes = 1, groups } = shape;
     const G = groups?.G ?? 0;
     const K = groups?.K ?? 0;
-    const xAt = handles.find("x", x, N * D).byteOffset;
-    const logitsAt = handles.find(which, logits, N * T).byteOffset;
     // Shares and knots come before the scratch; each begins at a multiple of 8 bytes.
     const words = ownJob.open(16 * T + kernels.additiveScratchBytes(D, T, G, K));
     const shares = words[JOB_SCRATCH];
@@ -67,14 +69,15 @@ export function additiveInKernels({
     words[ROW_N] = N;
     words[ROW_T] = T;
     words[ROW_D] = D;
-    words[ROW_X] = xAt;
-    words[which === "logits" ? ROW_LOGITS : ROW_D_LOGITS] = logitsAt;
-    words[ROW_BASELINE] = views.baseline?.byteOffset ?? 0;
-    words[ROW_SKIP] = views.skip?.byteOffset ?? 0;
-    if (groups === null) return;
+    words[ROW_X] = x;
+    words[which] = logits + 4 * k * T;
+    words[ROW_STRIDE] = causes * T;
+    words[ROW_BASELINE] = views.baseline.byteOffset + 4 * k * T;
+    words[ROW_SKIP] = views.skip.byteOffset + 4 * k * D;
+    if (groups === null || views.groupOffsets === undefined) return;
     new Float64Array(memory.buffer, shares, T).set(groups.share);
     new Int32Array(memory.buffer, knots, T).set(groups.knot);
-    words[ROW_OFFSETS] = views.groupOffsets?.byteOffset ?? 0;
+    words[ROW_OFFSETS] = views.groupOffsets.byteOffset + 4 * k * G * K;
     words[ROW_GROUPS] = G;
     words[ROW_KNOTS] = K;
     words[ROW_KNOT_SHARE] = shares;
@@ -82,17 +85,35 @@ export function additiveInKernels({
     writeDouble(words, ROW_SHARE, groups.scale);
   }
 
-  const onHost = additiveOnHost(handles);
+  const findViews = (name: string, shape: AdditiveShape, weights: AdditiveWeights): AdditiveViews =>
+    handles.findWeights(
+      name,
+      weights as Weights<"baseline" | "skip">,
+      additiveWeightShapes(shape, shape.groups),
+    );
+  const addressOf = (name: string, array: DeviceArray, length: number) =>
+    handles.find(name, array, length).byteOffset;
+
   return {
     async additiveForward(shape, weights, x, N, logits) {
-      if ((shape.K ?? 1) > 1) return onHost.additiveForward(shape, weights, x, N, logits);
-      writeJob(shape, ["weights", weights], x, N, ["logits", logits]);
-      kernels.additiveForward(ownJob.address);
+      const views = findViews("weights", shape, weights);
+      const { D, T, K = 1 } = shape;
+      const xAt = addressOf("x", x, N * D);
+      const rows = { x: xAt, N, which: ROW_LOGITS, logits: addressOf("logits", logits, N * K * T) };
+      for (let k = 0; k < K; k++) {
+        writeJob(shape, views, rows, k);
+        kernels.additiveForward(ownJob.address);
+      }
     },
     async additiveBackward(shape, x, N, dLogits, gradient) {
-      if ((shape.K ?? 1) > 1) return onHost.additiveBackward(shape, x, N, dLogits, gradient);
-      writeJob(shape, ["gradient", gradient], x, N, ["dLogits", dLogits]);
-      kernels.additiveBackward(ownJob.address);
+      const views = findViews("gradient", shape, gradient);
+      const { D, T, K = 1 } = shape;
+      const xAt = addressOf("x", x, N * D);
+      const rows = { x: xAt, N, which: ROW_D_LOGITS, logits: addressOf("dLogits", dLogits, N * K * T) };
+      for (let k = 0; k < K; k++) {
+        writeJob(shape, views, rows, k);
+        kernels.additiveBackward(ownJob.address);
+      }
     },
   };
 }

@@ -5,14 +5,26 @@
  */
 import type { DeviceArray } from "../backend.ts";
 import type { HandleTable } from "../host.ts";
-import type { CurvePass, GroupPass, LikelihoodPass, RowKernels, RowPass } from "../row-kernels.ts";
+import type {
+  CauseCurvePass,
+  CauseLikelihoodPass,
+  CausePass,
+  CurvePass,
+  GroupPass,
+  LikelihoodPass,
+  RowKernels,
+  RowPass,
+} from "../row-kernels.ts";
 import { JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_SLOTS, JOB_WORDS } from "./kernels/job.ts";
 import {
   ROW_BEYOND,
   ROW_BIN,
+  ROW_CAUSES,
   ROW_COMBINATION,
+  ROW_CONDITIONAL,
   ROW_D_LOGITS,
   ROW_EVENT,
+  ROW_FIRST_BIN,
   ROW_FIRST_MEMBER,
   ROW_GROUP_SHARE,
   ROW_HAZARD,
@@ -30,6 +42,7 @@ import {
   ROW_TERMS,
   ROW_VALUE_COUNT,
   ROW_VALUES,
+  ROW_WEIGHT,
 } from "./kernels/row-job.ts";
 import type { WorkAreas } from "./memory.ts";
 import { type OwnJob, writeDouble } from "./own-job.ts";
@@ -88,6 +101,38 @@ function writeCurves(words: Words, { floats, doubles }: Places, pass: CurvePass)
   words[ROW_TABLE] = doubles("table", pass.table, 1);
 }
 
+function writeCauseCurves(words: Words, { floats, doubles }: Places, pass: CauseCurvePass): void {
+  const { N, K, T } = pass;
+  words[ROW_N] = N;
+  words[ROW_CAUSES] = K;
+  words[ROW_T] = T;
+  words[ROW_LOGITS] = floats("logits", pass.logits, N * K * T);
+  words[ROW_HAZARD] = doubles("hazard", pass.hazard, N * K * T);
+  words[ROW_SURVIVAL] = doubles("survival", pass.survival, N * K * T);
+  words[ROW_TABLE] = doubles("table", pass.table, 1);
+}
+
+function writeCauses(words: Words, { floats, doubles }: Places, pass: CausePass): void {
+  const { N, K, T, firstBin } = pass;
+  words[ROW_N] = N;
+  words[ROW_CAUSES] = K;
+  words[ROW_T] = T;
+  words[ROW_HAZARD] = doubles("hazard", pass.hazard, N * K * T);
+  words[ROW_D_LOGITS] = floats("dLogits", pass.dLogits, N * K * T);
+  words[ROW_ROWS] = floats("rows", pass.rows, N);
+  words[ROW_BIN] = floats("bin", pass.bin, 0);
+  words[ROW_FIRST_BIN] = firstBin === null ? 0 : floats("first bin", firstBin, 0);
+}
+
+function writeCauseLikelihood(words: Words, places: Places, pass: CauseLikelihoodPass): void {
+  const { N, cause, weight, values, total } = pass;
+  writeCauses(words, places, pass);
+  words[ROW_EVENT] = places.floats("cause", cause, 0);
+  words[ROW_WEIGHT] = weight === null ? 0 : places.doubles("weight", weight, 0);
+  words[ROW_VALUES] = places.doubles("values", values, N);
+  writeDouble(words, ROW_SHARE, total);
+}
+
 function writeGroups(words: Words, { floats, doubles }: Places, pass: GroupPass): void {
   const { N, T } = pass;
   words[ROW_N] = N;
@@ -110,15 +155,15 @@ export function createRowKernels(parts: RowMemory): RowKernels {
   };
   const { floats, doubles } = places;
 
-  /** Runs a kernel over rows; returns whether every row was within the table. */
+  /** Runs a kernel over rows of so many numbers; returns whether it could take every row. */
   async function run(
     kernel: RowKernelName,
-    { N, T }: RowPass,
+    { N, T, K = 1 }: Pick<RowPass, "N" | "T"> & { readonly K?: number },
     scratchBytes: number,
     write: (words: Words) => void,
   ): Promise<boolean> {
     if (N === 0) return true;
-    if (N * T < NUMBERS_FOR_THREADS || team.isBusy()) {
+    if (N * K * T < NUMBERS_FOR_THREADS || team.isBusy()) {
       const words = ownJob.open(scratchBytes);
       write(words);
       kernels[kernel](ownJob.address, 0);
@@ -142,6 +187,17 @@ export function createRowKernels(parts: RowMemory): RowKernels {
       run("likelihood", pass, scratchOf(pass), (words) => writeLikelihood(words, places, pass)),
     async likelihoodTail(pass) {
       await run("likelihoodTail", pass, scratchOf(pass), (words) => writeLikelihood(words, places, pass));
+    },
+    // Room for one bin more: two are written at a time.
+    fillCauseCurves: (pass) =>
+      run("fillCauseCurves", pass, 8 * (pass.T + 1), (words) => writeCauseCurves(words, places, pass)),
+    causeLikelihood: (pass) =>
+      run("causeLikelihood", pass, 0, (words) => writeCauseLikelihood(words, places, pass)),
+    async backThroughConditional(pass, dConditional) {
+      await run("backThroughConditional", pass, 16 * pass.K, (words) => {
+        writeCauses(words, places, pass);
+        words[ROW_CONDITIONAL] = doubles("conditional slopes", dConditional, pass.N * pass.K * pass.T);
+      });
     },
     replaceCurves(pass, terms, sums) {
       const words = ownJob.open(8 * pass.T);

@@ -41,11 +41,14 @@ export const KERNELS = [
   { run: "fillCurves", finish: null },
   { run: "likelihood", finish: null },
   { run: "likelihoodTail", finish: null },
+  { run: "fillCauseCurves", finish: null },
+  { run: "causeLikelihood", finish: null },
+  { run: "backThroughConditional", finish: null },
 ] as const;
 
 export type KernelName = (typeof KERNELS)[number]["run"];
 /** Those over rows in float64, which a backend also runs by itself. */
-export type RowKernelName = Extract<KernelName, "fillCurves" | "likelihood" | "likelihoodTail">;
+export type RowKernelName = Exclude<KernelName, `${"lstm" | "dense"}${string}`>;
 
 /** What the kernels' module.ts exports; addresses and sizes are bytes in 32 bits. */
 export interface KernelExports {
@@ -58,6 +61,9 @@ export interface KernelExports {
   fillCurves(job: number, thread: number): void;
   likelihood(job: number, thread: number): void;
   likelihoodTail(job: number, thread: number): void;
+  fillCauseCurves(job: number, thread: number): void;
+  causeLikelihood(job: number, thread: number): void;
+  backThroughConditional(job: number, thread: number): void;
   replaceCurves(job: number, thread: number): void;
   backThroughCurves(job: number): void;
   additiveForward(job: number): void;

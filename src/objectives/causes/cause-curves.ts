@@ -54,7 +54,10 @@ export function fillCauseCurves(logits: Floats, { N, K, T }: CauseShape, curves:
   }
 }
 
-/** Adds dL/dz to dLogits, given dL/du; `hazard` has h_k of the same rows. */
+/**
+ * Adds dL/dz to dLogits, given dL/du; `hazard` has h_k of the same rows. No slope pulls nothing, even beside a hazard
+ * that has rounded to 1.
+ */
 export function backThroughConditional(
   hazard: Float64Array, // [N,K,T]
   dConditional: Float64Array, // [N,K,T]
@@ -66,14 +69,18 @@ export function backThroughConditional(
     for (let t = 0; t < T; t++) {
       const at = n * K * T + t;
       let pulled = 0; // Σ_k du_k / (1 − h_k)
-      for (let k = 0; k < K; k++) pulled += dConditional[at + k * T] / (1 - hazard[at + k * T]);
+      for (let k = 0; k < K; k++) pulled += pullOf(dConditional[at + k * T], hazard[at + k * T]);
       for (let j = 0; j < K; j++) {
         const own = dConditional[at + j * T];
-        const others = pulled - own / (1 - hazard[at + j * T]);
+        const others = pulled - pullOf(own, hazard[at + j * T]);
         dLogits[at + j * T] += own - hazard[at + j * T] * others;
       }
     }
   }
+}
+
+function pullOf(slope: number, hazard: number): number {
+  return slope === 0 ? 0 : slope / (1 - hazard);
 }
 
 /** F_k(t) of every person and cause. */

@@ -5,7 +5,7 @@
  */
 import { JOB_SCRATCH } from "./job.ts";
 import { ROW_BASELINE, ROW_D, ROW_D_LOGITS, ROW_GROUPS, ROW_KNOT, ROW_KNOT_SHARE, ROW_KNOTS } from "./row-job.ts";
-import { ROW_LOGITS, ROW_N, ROW_OFFSETS, ROW_SHARE, ROW_SKIP, ROW_T, ROW_X } from "./row-job.ts";
+import { ROW_LOGITS, ROW_N, ROW_OFFSETS, ROW_SHARE, ROW_SKIP, ROW_STRIDE, ROW_T, ROW_X } from "./row-job.ts";
 import { loadPair, storePair } from "./exponential.ts";
 import { fillZero, word } from "./simd.ts";
 
@@ -85,13 +85,14 @@ export function additiveForward(job: usize): void {
   const at = word(job, JOB_SCRATCH);
   const steps = at + (K << 3);
   const ends = steps + (K << 3);
+  const stride = word(job, ROW_STRIDE) << 2;
   const scale = load<f64>(job + (ROW_SHARE << 2));
   if (G > 0) {
     for (let t: usize = 0; t < T; t = load<u32>(ends + (t << 2))) store<u32>(ends + (t << 2), endOfRun(knot, t, T));
   }
   for (let n: usize = 0; n < N; n++) {
     const x = word(job, ROW_X) + ((n * D) << 2);
-    const logits = word(job, ROW_LOGITS) + ((n * T) << 2);
+    const logits = word(job, ROW_LOGITS) + n * stride;
     fillRow(logits, word(job, ROW_BASELINE), T, f64x2.splat(riskOf(x, word(job, ROW_SKIP), D)));
     if (G === 0) continue;
     fillKnots(x + ((D - G) << 2), word(job, ROW_OFFSETS), G, K, scale, at, steps);
@@ -211,6 +212,7 @@ export function additiveBackward(job: usize): void {
   const D = word(job, ROW_D);
   const G = word(job, ROW_GROUPS);
   const K = word(job, ROW_KNOTS);
+  const stride = word(job, ROW_STRIDE) << 2;
   const scale = load<f64>(job + (ROW_SHARE << 2));
   const baseline = word(job, JOB_SCRATCH);
   const skip = baseline + (T << 3);
@@ -219,11 +221,11 @@ export function additiveBackward(job: usize): void {
   const zeros = risks + ((ROWS * (K + 1)) << 3);
   fillZero(baseline, zeros + (T << 2) - baseline);
   for (let n: usize = 0; n < N; n += ROWS) {
-    const first = word(job, ROW_D_LOGITS) + ((n * T) << 2);
+    const first = word(job, ROW_D_LOGITS) + n * stride;
     const count = min(ROWS, N - n);
-    const second = count > 1 ? first + (T << 2) : zeros;
-    const third = count > 2 ? first + (T << 3) : zeros;
-    const fourth = count > 3 ? first + 3 * (T << 2) : zeros;
+    const second = count > 1 ? first + stride : zeros;
+    const third = count > 2 ? first + 2 * stride : zeros;
+    const fourth = count > 3 ? first + 3 * stride : zeros;
     sumBins(first, second, third, fourth, job, risks);
     for (let r: usize = 0; r < count; r++) {
       const x = word(job, ROW_X) + (((n + r) * D) << 2);

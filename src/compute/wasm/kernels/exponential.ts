@@ -59,19 +59,57 @@ export function fillExponentials(logits: usize, count: usize, u: usize, table: u
     const isLast = logits + 8 > end;
     const a = f64x2.abs(loadPair(logits, isLast));
     const k = f64x2.floor(f64x2.add(f64x2.mul(a, perUnit), half));
-    const bits = f64x2.add(k, whole);
     const r = f64x2.add(f64x2.sub(f64x2.mul(k, stepHigh), a), f64x2.mul(k, stepLow));
-    const at0 = table + (<usize>i32x4.extract_lane(bits, 0) << 3);
-    const at1 = table + (<usize>i32x4.extract_lane(bits, 2) << 3);
-    const power = v128.load64_lane(at1, v128.load64_zero(at0, POWERS), 1, POWERS);
-    let series = f64x2.mul(r, c5);
-    series = f64x2.mul(r, f64x2.add(c4, series));
-    series = f64x2.mul(r, f64x2.add(c3, series));
-    series = f64x2.mul(r, f64x2.add(half, series));
-    series = f64x2.mul(r, f64x2.add(one, series));
-    const e = f64x2.add(power, f64x2.mul(power, series));
+    const e = powerTimes(loadPowers(table, f64x2.add(k, whole)), seriesOf(r, c5, c4, c3, half, one));
     if (isLast) v128.store64_lane(u, e, 0);
     else v128.store(u, e);
     u += 16;
   }
+}
+
+/** e^−a of `count` numbers a in their place; they must be within the table. */
+export function exchangeExponentials(numbers: usize, count: usize, table: usize): void {
+  const perUnit = v128.load64_splat(table, PER_UNIT);
+  const stepHigh = v128.load64_splat(table, STEP_HIGH);
+  const stepLow = v128.load64_splat(table, STEP_LOW);
+  const whole = v128.load64_splat(table, WHOLE);
+  const half = v128.load64_splat(table, HALF);
+  const one = v128.load64_splat(table, ONE);
+  const c3 = v128.load64_splat(table, SIXTH);
+  const c4 = v128.load64_splat(table, TWENTY_FOURTH);
+  const c5 = v128.load64_splat(table, HUNDRED_TWENTIETH);
+  const end = numbers + (count << 3);
+  for (; numbers < end; numbers += 16) {
+    const isLast = numbers + 16 > end;
+    const a = isLast ? v128.load64_zero(numbers) : v128.load(numbers);
+    const k = f64x2.floor(f64x2.add(f64x2.mul(a, perUnit), half));
+    const r = f64x2.add(f64x2.sub(f64x2.mul(k, stepHigh), a), f64x2.mul(k, stepLow));
+    const e = powerTimes(loadPowers(table, f64x2.add(k, whole)), seriesOf(r, c5, c4, c3, half, one));
+    if (isLast) v128.store64_lane(numbers, e, 0);
+    else v128.store(numbers, e);
+  }
+}
+
+/** 2^(−k/64) of two k, which are the low halves of these bits. */
+@inline
+function loadPowers(table: usize, bits: v128): v128 {
+  const at0 = table + (<usize>i32x4.extract_lane(bits, 0) << 3);
+  const at1 = table + (<usize>i32x4.extract_lane(bits, 2) << 3);
+  return v128.load64_lane(at1, v128.load64_zero(at0, POWERS), 1, POWERS);
+}
+
+/** e^r − 1. */
+@inline
+function seriesOf(r: v128, c5: v128, c4: v128, c3: v128, half: v128, one: v128): v128 {
+  let series = f64x2.mul(r, c5);
+  series = f64x2.mul(r, f64x2.add(c4, series));
+  series = f64x2.mul(r, f64x2.add(c3, series));
+  series = f64x2.mul(r, f64x2.add(half, series));
+  return f64x2.mul(r, f64x2.add(one, series));
+}
+
+/** power · (1 + series). */
+@inline
+function powerTimes(power: v128, series: v128): v128 {
+  return f64x2.add(power, f64x2.mul(power, series));
 }

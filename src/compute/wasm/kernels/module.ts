@@ -6,6 +6,7 @@ import { addRecurrent, differentiateGates, multiplyBack } from "./lstm-backward.
 import { lstmBackward, lstmGradient, lstmSlotBytes } from "./lstm-backward.ts";
 import { lstmForward } from "./lstm-forward.ts";
 import { lstmScratchBytes, lstmTapeBytes } from "./lstm-scratch.ts";
+import { backThroughConditional, causeLikelihood, fillCauseCurves } from "./causes.ts";
 import { fillCurves } from "./curves.ts";
 import { likelihood, likelihoodScratchBytes, likelihoodTail } from "./likelihood.ts";
 import { chainMultiplyAdds } from "./simd.ts";
@@ -15,6 +16,7 @@ export { activate, chainMultiplyAdds };
 export { additiveBackward, additiveForward, additiveScratchBytes };
 export { denseBackward, denseForward, denseGradient, denseScratchBytes, denseSlotBytes };
 export { lstmBackward, lstmForward, lstmGradient, lstmScratchBytes, lstmSlotBytes, lstmTapeBytes };
+export { backThroughConditional, causeLikelihood, fillCauseCurves };
 export { backThroughCurves, fillCurves, likelihood, likelihoodScratchBytes, likelihoodTail, replaceCurves };
 
 // Nobody calls these from outside: an exported function is not inlined into its caller, where the engine would find

@@ -38,6 +38,13 @@ export const ROW_TERMS = 28;
 export const ROW_SUMS = 29;
 export const ROW_GROUP_SHARE = 30;
 
+/** Of several causes, whose rows are people and whose arrays are [N,K,T]: K, and float64 slopes of conditional logits. */
+export const ROW_CAUSES = 24;
+export const ROW_CONDITIONAL = 25;
+/** Of all training rows, or 0: int32 first bins, float64 weights. */
+export const ROW_FIRST_BIN = 26;
+export const ROW_WEIGHT = 27;
+
 /** Of the additive part, which uses these words in its own way: features, weights or gradients, group columns. */
 export const ROW_D = 13;
 export const ROW_X = 14;
@@ -49,6 +56,8 @@ export const ROW_KNOTS = 19;
 /** int32 [T] and float64 [T]: the knot before each bin and the bin's way to the next. */
 export const ROW_KNOT = 20;
 export const ROW_KNOT_SHARE = 21;
+/** Numbers from a row's logits to the next row's: other causes lie between them. */
+export const ROW_STRIDE = 24;
 
 /** Numbers that a row leaves for the host: loss without its logarithm, Q at its own bin; both at the last bin. */
 export const ROW_VALUE_COUNT = 4;
