@@ -280,8 +280,18 @@ beforeAll(() => {
   print("compare", "one split", [...inGbsg, ...groups, ...two]);
   print("compare", "two splits", [...inGbsg, "--methods", "cox,nll", "--seeds", "1,2", ...light]);
 
-  const ofEvent = ["--event", "event", "--causes", "pcm,death", "--censored", "censored", ...light];
-  const inMgus = ["test/tables/mgus2.csv", "--time", "months", ...ofEvent, "--features", "age,hgb"];
+  const ofEvent = ["--event", "event", "--causes", "pcm,death", "--censored", "censored"];
+  const mgusTuned = [
+    "test/tables/mgus2.csv",
+    "--time",
+    "months",
+    ...ofEvent,
+    "--features",
+    "age,hgb",
+    "--bins",
+    "6",
+  ];
+  const inMgus = [...mgusTuned, ...alone, "--network", "linear", "--steps", "1"];
   const rivals = ["--methods", "cox,start,graduate", "--replicates", "100", "--group", "sex = F"];
   print("compare", "methods by cause", [...inMgus, ...rivals]);
   print("compare", "methods by cause, two splits", [
@@ -315,6 +325,17 @@ beforeAll(() => {
   print("tune", "chosen", [...inVeteran, "--one-at-a-time", ...shared, ...swept, ...kept]);
   const runaway = ["--workers", "1", "--hidden", "2", "--rate", "1e30", "--sweep", "steps=2"];
   print("tune", "nothing chosen", [...inVeteran, ...runaway, "--results", scratch("none.jsonl")]);
+
+  const keptByCause = [
+    "--workers",
+    "1",
+    "--results",
+    scratch("causes.jsonl"),
+    "--out",
+    scratch("tuned-causes.model"),
+  ];
+  const settings = ["--sweep", "kappa=1,none", "--network", "linear", "--steps", "1"];
+  print("tune", "chosen by cause", [...mgusTuned, ...settings, ...keptByCause]);
 
   const searched = ["--curves", curves, "--min-rows", "40"];
   print("discover", "confirmed", searched);
@@ -420,7 +441,7 @@ describe("what the commands print", () => {
       certificates: { groups: [{ name: "all" }, {}, {}, {}, {}] },
     });
     expect(documentOf("curves")).toMatchObject({ certificates: null });
-    expect(documentOf("methods by cause").causes).toMatchObject([
+    expect(documentOf("by cause").causes).toMatchObject([
       {
         name: "relapse",
         groups: [{ agreement: "disagrees" }, { incidence: null, agreement: "tooFewEvents" }],
