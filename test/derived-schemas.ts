@@ -87,7 +87,7 @@ const DERIVED: Readonly<Record<string, (defs: Definitions) => Definitions>> = {
   compare: ({ methodName, ...rest }) => {
     const others = namesOf(METHODS).filter((name) => name !== "graduate");
     const distances = namesOf(DISTANCES).join("|");
-    const pattern = `^(graduate(:(${distances}))?|${others.join("|")})(\\+boost)?$`;
+    const pattern = `^(graduate(:(${distances}))?|${others.join("|")}|start)(\\+boost)?$`;
     return { ...rest, methodName: { ...methodName, pattern } };
   },
 };

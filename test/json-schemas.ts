@@ -9,6 +9,7 @@ const DEFINITIONS = "definitions";
 /** A second document that a command prints, known by a field that the first does not have. */
 const SECOND: Readonly<Record<string, { readonly name: string; readonly field: string }>> = {
   audit: { name: "audit-causes", field: "causes" },
+  compare: { name: "compare-causes", field: "causes" },
 };
 
 export type Schema = Readonly<Record<string, unknown>>;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../src/core/random.ts";
+import { COMPARED_CAUSE_SCORES } from "../src/verbs/comparison/cause-differences.ts";
 import { COMPARED_SCORES } from "../src/verbs/comparison/differences.ts";
 import { SELECTION_RULES } from "../src/verbs/tuning/selection.ts";
 import { SETTING_NAMES } from "../src/verbs/tuning/settings.ts";
@@ -279,6 +280,30 @@ beforeAll(() => {
   print("compare", "one split", [...inGbsg, ...groups, ...two]);
   print("compare", "two splits", [...inGbsg, "--methods", "cox,nll", "--seeds", "1,2", ...light]);
 
+  const ofEvent = ["--event", "event", "--causes", "pcm,death", "--censored", "censored"];
+  const mgusTuned = [
+    "test/tables/mgus2.csv",
+    "--time",
+    "months",
+    ...ofEvent,
+    "--features",
+    "age,hgb",
+    "--bins",
+    "6",
+  ];
+  const inMgus = [...mgusTuned, ...alone, "--network", "linear", "--steps", "1"];
+  const rivals = ["--methods", "cox,start,graduate", "--replicates", "100", "--group", "sex = F"];
+  print("compare", "methods by cause", [...inMgus, ...rivals]);
+  print("compare", "methods by cause, two splits", [
+    ...inMgus,
+    "--methods",
+    "cox,start",
+    "--seeds",
+    "1,2",
+    "--id",
+    "id",
+  ]);
+
   // Every option that can be swept is in a setting: here as it is for all runs, below as it is varied.
   const given = [
     "--preset",
@@ -300,6 +325,17 @@ beforeAll(() => {
   print("tune", "chosen", [...inVeteran, "--one-at-a-time", ...shared, ...swept, ...kept]);
   const runaway = ["--workers", "1", "--hidden", "2", "--rate", "1e30", "--sweep", "steps=2"];
   print("tune", "nothing chosen", [...inVeteran, ...runaway, "--results", scratch("none.jsonl")]);
+
+  const keptByCause = [
+    "--workers",
+    "1",
+    "--results",
+    scratch("causes.jsonl"),
+    "--out",
+    scratch("tuned-causes.model"),
+  ];
+  const settings = ["--sweep", "kappa=1,none", "--network", "linear", "--steps", "1"];
+  print("tune", "chosen by cause", [...mgusTuned, ...settings, ...keptByCause]);
 
   const searched = ["--curves", curves, "--min-rows", "40"];
   print("discover", "confirmed", searched);
@@ -475,11 +511,25 @@ describe("the schemas", () => {
     ).not.toEqual([]);
   });
 
+  test("know a run by cause that failed", () => {
+    const { runs, ...rest } = documentOf("methods by cause") as {
+      readonly [key: string]: readonly JsonObject[];
+    };
+    const { split, method, seconds } = runs[0];
+    const nothing = { scores: null, met: null, constrained: null };
+    const failed = { split, method, ...nothing, seconds, failure: "diverged", audit: null };
+    expect(checkJson("compare", { ...rest, runs: [failed, runs[1]] })).toEqual([]);
+    expect(checkJson("compare", { ...rest, runs: [{ ...failed, failure: null }, runs[1]] })).not.toEqual([]);
+  });
+
   test("list what the sources list", () => {
     const settingsOf = readPart("tune", "$defs", "setting", "properties");
     expect(Object.keys(settingsOf)).toEqual(SETTING_NAMES);
     expect(readPart("tune", "properties", "rule").enum).toEqual(SELECTION_RULES);
     expect(readPart("compare", "$defs", "difference", "properties", "score").enum).toEqual(COMPARED_SCORES);
+    expect(readPart("compare-causes", "$defs", "difference", "properties", "score").enum).toEqual(
+      COMPARED_CAUSE_SCORES,
+    );
   });
 
   test.each([...schemas.keys()])("%s describes every field and leaves none open", (name) => {

@@ -29,6 +29,7 @@ export {
   type CauseNoiseOptions,
   causeNoiseFloor,
 } from "./causes/cause-noise-floor.ts";
+export { type CauseResamples, type CauseResampling, resampleCauses } from "./causes/cause-resamples.ts";
 export { type IncidenceScores, type IncidenceScoresInput, scoreIncidence } from "./causes/cause-scores.ts";
 export { type GrayTest, grayTest } from "./causes/gray.ts";
 export type { CauseIncidenceCurves, CauseScoresAt, ScoredCause } from "./causes/score-cause.ts";

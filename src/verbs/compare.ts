@@ -9,8 +9,15 @@ import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
 import type { Split } from "../data/outcomes/split.ts";
+import type { SplitSizes } from "../stats/comparison.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
 import { countPeople, countSets, type SetSizes } from "../study/split.ts";
+import { refuseOneKind } from "./causes/refuse-one-kind.ts";
+import {
+  type CauseDifference,
+  compareCauseDraws,
+  compareCauseSplits,
+} from "./comparison/cause-differences.ts";
 import { compareDraws, compareSplits, type MethodDifference } from "./comparison/differences.ts";
 import {
   type ComparedMethod,
@@ -31,7 +38,7 @@ export interface CompareChoices {
   readonly methods: readonly ComparedMethod[];
   /** The split of the study unless given. */
   readonly splits?: readonly NamedSplit[];
-  /** Resamples of the test rows, with one split; 500 unless given. */
+  /** Resamples of the test rows, with one split; unless given 500, or 1000 where causes compete. */
   readonly replicates?: number;
 }
 
@@ -67,7 +74,13 @@ export interface Comparison {
   readonly replicates: number | null;
   /** In the order of the plan: for each split, its methods. */
   readonly runs: readonly MethodRun[];
+  /** None where causes compete. */
   readonly differences: readonly MethodDifference[];
+  /** Where causes compete, their names and the differences in the scores of each. */
+  readonly byCause?: {
+    readonly causes: readonly string[];
+    readonly differences: readonly CauseDifference[];
+  };
   /** The warnings of all runs, each once. */
   readonly warnings: readonly string[];
 }
@@ -83,15 +96,20 @@ export interface CompareOptions extends Partial<MethodMeans> {
 }
 
 export const DEFAULT_REPLICATES = 500;
+/** Every cause has scores of its own, so that more differences are tested together. */
+export const DEFAULT_CAUSE_REPLICATES = 1000;
 
 /** Trains every method on every split and tests the differences from the first method. All runs share `request`. */
 export async function* compare(
   study: PreparedStudy,
   request: TrainingRequest,
-  { methods, splits = [nameSplit(study, request)], replicates = DEFAULT_REPLICATES }: CompareChoices,
+  choices: CompareChoices,
   { backend = createReferenceBackend(), runner, signal, ...means }: CompareOptions = {},
 ): AsyncGenerator<CompareEvent, Comparison> {
+  const { methods, splits = [nameSplit(study, request)] } = choices;
+  const replicates = choices.replicates ?? defaultReplicates(study);
   refuseIncomparable(methods, splits);
+  refuseForCauses(study, request, methods);
   if (methods.some(({ boosted }) => boosted)) requireRightCensored(study.outcomes, "a repair", NO_REPAIR);
   const { people } = study;
   const source = { study, request, splits };
@@ -108,13 +126,12 @@ export async function* compare(
   yield { type: "start", splits: counted, plan };
   const results = yield* followRuns(run(plan));
   const runs = plan.map(({ method, split }, k) => ({ method, split, ...results[k] }));
-  const named = runs.map(({ method, scores, draws }) => ({ method: method.label, scores, draws }));
   return {
     splits: counted,
     test: isOne ? "resampled test rows" : "corrected resampled t",
     replicates: isOne ? replicates : null,
     runs,
-    differences: isOne ? compareDraws(named) : testOverSplits(methods, runs, splits, people),
+    ...testDifferences(study, methods, runs, splits),
     warnings: [...new Set(runs.flatMap(({ warnings }) => warnings))],
   };
 }
@@ -154,22 +171,73 @@ export function planComparison(
   return splits.flatMap(({ name }) => methods.map((method) => ({ method, split: name, replicates })));
 }
 
-function testOverSplits(
+/** How many resamples are drawn unless the caller says. */
+export function defaultReplicates({ causes }: Pick<PreparedStudy, "causes">): number {
+  return causes === null ? DEFAULT_REPLICATES : DEFAULT_CAUSE_REPLICATES;
+}
+
+/** Refuses methods that are not defined where causes compete, before any is trained. */
+function refuseForCauses(
+  { causes }: PreparedStudy,
+  { preset, constraint }: TrainingRequest,
+  methods: readonly ComparedMethod[],
+): void {
+  if (causes === null) return;
+  for (const { method, distance, boosted, label } of methods) {
+    const asked = method === "start" ? {} : { method, preset, distance: distance ?? constraint?.distance };
+    refuseOneKind(causes, asked, "compare cox, start, nll and graduate");
+    if (boosted) {
+      throw new InputError(`a repair in a comparison does not take several causes: "${label}"`, {
+        code: "boost.causes",
+        hint: NO_REPAIR,
+      });
+    }
+  }
+}
+
+/** Of one split by resamples, of several by the t test; cause by cause where there are several. */
+function testDifferences(
+  { people, causes }: PreparedStudy,
   methods: readonly ComparedMethod[],
   runs: readonly MethodRun[],
   splits: readonly NamedSplit[],
-  people: People | null,
-): MethodDifference[] {
-  // Where people have several rows, people are drawn.
+): Pick<Comparison, "differences" | "byCause"> {
+  const overSplits = <Scores>(read: (run: MethodRun) => Scores) =>
+    methods.map(({ label }, m) => ({
+      method: label,
+      scores: splits.map((_, j) => read(runs[j * methods.length + m])),
+    }));
+  const isOne = splits.length === 1;
+  if (causes === null) {
+    const named = runs.map(({ method, scores, draws }) => ({ method: method.label, scores, draws }));
+    const ofSplits = () =>
+      compareSplits(
+        overSplits(({ scores }) => scores),
+        countSizes(splits, people),
+      );
+    return { differences: isOne ? compareDraws(named) : ofSplits() };
+  }
+  const named = runs.map(({ method, byCause }) => ({
+    method: method.label,
+    scores: byCause?.scores ?? null,
+    draws: byCause?.draws ?? null,
+  }));
+  const ofSplits = () =>
+    compareCauseSplits(
+      causes,
+      overSplits(({ byCause }) => byCause?.scores ?? null),
+      countSizes(splits, people),
+    );
+  return {
+    differences: [],
+    byCause: { causes, differences: isOne ? compareCauseDraws(causes, named) : ofSplits() },
+  };
+}
+
+/** Test and training rows of the splits, as means; where people have several rows, people. */
+function countSizes(splits: readonly NamedSplit[], people: People | null): SplitSizes {
   const count = (rows: Int32Array) => (people === null ? rows.length : pickPeople(people, rows).count);
   const mean = (set: (split: Split) => Int32Array) =>
     splits.reduce((sum, { split }) => sum + count(set(split)), 0) / splits.length;
-  const scored = methods.map(({ label }, m) => ({
-    method: label,
-    scores: splits.map((_, j) => runs[j * methods.length + m].scores),
-  }));
-  return compareSplits(scored, {
-    testSize: mean(({ test }) => test),
-    trainSize: mean(({ train }) => train),
-  });
+  return { testSize: mean(({ test }) => test), trainSize: mean(({ train }) => train) };
 }

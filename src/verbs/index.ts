@@ -32,6 +32,18 @@ export type { AuditedCause } from "./causes/audit-causes.ts";
 export type { CifDocument, CifRequest } from "./statistics/cif.ts";
 export type { CompareChoices, CompareEvent, CompareOptions } from "./compare.ts";
 export {
+  type CauseDifference,
+  type CauseMethodScores,
+  type CauseScoreDraws,
+  type ComparedCauseScore,
+  compareCauseDraws,
+  compareCauseSplits,
+  type DrawnCauseMethod,
+  readCauseScores,
+  type SplitCauseMethod,
+} from "./comparison/cause-differences.ts";
+export type { CauseResult } from "./comparison/cause-run.ts";
+export {
   type ComparedScore,
   compareResampled,
   compareSplits,

@@ -13,11 +13,15 @@ import { countSets, type SetSizes } from "../study/split.ts";
 import type { Model, Provenance } from "../training/model.ts";
 import type { AuditTable } from "./audit.ts";
 import { auditModel } from "./audit-model.ts";
+import { auditCauseModel } from "./causes/audit-cause-model.ts";
+import type { CauseAuditTable } from "./causes/audit-causes.ts";
+import { refuseOneKind } from "./causes/refuse-one-kind.ts";
 import { studyOf } from "./model-study.ts";
 import { ENTERED_LATE } from "../stats/scores/history-scores.ts";
 import { followRuns, type RunEvent, type Runner, runInTurn, shareOfTraining } from "./runs.ts";
 import { train } from "./train.ts";
 import type { TrainingRequest } from "./train-request.ts";
+import { scoreCauseRun } from "./tuning/cause-scores.ts";
 import { type RunScores, scoreRun } from "./tuning/scores.ts";
 import {
   type Selection,
@@ -75,6 +79,8 @@ export interface TuneOutcome {
   readonly selection: Selection;
   /** The setting that was chosen; null when none can be. */
   readonly chosen: Setting | null;
+  /** Where causes compete, their names: scores are means over them. */
+  readonly causes?: readonly string[];
 }
 
 /** What a sweep runs on: backend, runner, signal. */
@@ -97,12 +103,8 @@ export async function* tune(
   { settings, seeds = [request.seed ?? 1], select }: TuneChoices,
   { backend = createReferenceBackend(), runner, signal }: TuneOptions = {},
 ): AsyncGenerator<TuneEvent, TuneOutcome> {
-  if (select === "total" && study.outcomes.entry !== undefined) {
-    throw new InputError(`settings cannot be chosen by the total score under late entry: ${ENTERED_LATE}`, {
-      code: "option.conflict",
-      hint: "choose by --select calibrated (events against the expected ones), worst or concordance",
-    });
-  }
+  refuseSettings(study, settings);
+  refuseSelection(study, select);
   const source: TuneSource = { study: hideTestRows(study), request };
   const run = runner ?? runInTurn((task) => runSetting(source, task, backend), present({ signal }));
   const rows = countSets(study.split);
@@ -114,9 +116,46 @@ export async function* tune(
     return { setting, seed: own, scores, failure };
   });
   const summaries = summariseRuns(runs);
-  const selection = selectSetting(summaries, select);
+  const selection = selectSetting(summaries, select, { byCause: study.causes !== null });
   const chosen = selection.chosen === null ? null : summaries[selection.chosen].setting;
-  return { rows, seeds, runs, settings: summaries, selection, chosen };
+  return {
+    rows,
+    seeds,
+    runs,
+    settings: summaries,
+    selection,
+    chosen,
+    ...present({ causes: study.causes ?? undefined }),
+  };
+}
+
+/** Settings that several causes cannot be trained with, before any is. */
+function refuseSettings({ causes }: PreparedStudy, settings: readonly Setting[]): void {
+  if (causes === null) return;
+  for (const { method, preset, distance } of settings) {
+    refuseOneKind(causes, { method, preset, distance }, "sweep graduate and nll");
+    if (method !== "cox") continue;
+    throw new InputError("a Cox model is of one hazard: there is none of several causes to choose", {
+      code: "method.causes",
+      hint: "leave cox out; `graduate compare --methods cox,graduate` scores one Cox model a cause beside others",
+    });
+  }
+}
+
+/** Rules that go by scores which late entry leaves undefined. */
+function refuseSelection({ outcomes, causes }: PreparedStudy, select: SelectionRule = "calibrated"): void {
+  if (outcomes.entry === undefined) return;
+  if (causes !== null && select !== "worst") {
+    throw new InputError("under late entry a setting of several causes has no concordance to be chosen by", {
+      code: "option.conflict",
+      hint: "choose by --select worst (events of each cause against the expected ones)",
+    });
+  }
+  if (select !== "total") return;
+  throw new InputError(`settings cannot be chosen by the total score under late entry: ${ENTERED_LATE}`, {
+    code: "option.conflict",
+    hint: "choose by --select calibrated (events against the expected ones), worst or concordance",
+  });
 }
 
 /** Every setting with every seed. */
@@ -145,7 +184,7 @@ export async function* runSetting(
   try {
     const training = train(study, requestOfSetting(setting, request, seed), backend);
     const model = yield* shareOfTraining(training);
-    const scores = await scoreRun(studyOf(model, study, study.split), backend);
+    const scores = await scoreValidation(studyOf(model, study, study.split), backend);
     return { scores, failure: null, warnings: model.training.warnings };
   } catch (error) {
     // A run that fails numerically is a result like any other.
@@ -154,12 +193,16 @@ export async function* runSetting(
   }
 }
 
+function scoreValidation(own: ReturnType<typeof studyOf>, backend: Backend): Promise<RunScores> {
+  return own.causes === null ? scoreRun(own, backend) : scoreCauseRun(own, backend);
+}
+
 /** The chosen model, with its scores on the rows it was chosen by and on the rows it had not seen. */
 export interface ChosenModel {
   readonly model: Model;
   readonly validation: RunScores;
   /** Null where there are no test rows. */
-  readonly test: AuditTable | null;
+  readonly test: AuditTable | CauseAuditTable | null;
 }
 
 /** Repeats the chosen run, with the same weights to the last bit, now with its test rows. */
@@ -177,9 +220,10 @@ export async function trainChosen(
   const model = next.value;
   const own = studyOf(model, study, study.split);
   const { test: rows } = study.split;
+  const judge = own.causes === null ? auditModel : auditCauseModel;
   return {
     model,
-    validation: await scoreRun(own, backend),
-    test: rows.length === 0 ? null : (await auditModel(own, rows, backend)).audit,
+    validation: await scoreValidation(own, backend),
+    test: rows.length === 0 ? null : (await judge(own, rows, backend)).audit,
   };
 }

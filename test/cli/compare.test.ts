@@ -119,4 +119,32 @@ describe("graduate compare", () => {
       expect.stringContaining("not a results file of compare"),
     ]);
   });
+
+  test("causes: a table for each, kept runs as they were, and nobody's cause refused", () => {
+    const asked = [
+      "compare",
+      "test/tables/mgus2.csv",
+      ...["--time", "months", "--event", "event", "--causes", "pcm,death=Death"],
+      ...["--features", "age,hgb", "--bins", "8", "--replicates", "100"],
+    ];
+    const rivals = [...asked, "--methods", "cox,start", "--censored", "censored"];
+    const { code, stdout, stderr } = runCli(rivals);
+    expect(code).toBe(0);
+    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
+    expect(stdout).toContain("\npcm: 0 groups judged\n");
+    expect(stdout).toContain("\nDeath: 0 groups judged\n");
+    expect(stdout).toContain("–: no difference in group ECE (pcm, Death) (one of the two scores is absent)");
+    expect(stderr).toMatch(/seed 1, cox: pcm C 0\.\d+, IBS 0\.\d+; Death C 0\.\d+, IBS/);
+    const results = writeScratch("compared-causes.jsonl", "");
+    const timeless = (document: CompareDocument) => ({
+      ...document,
+      runs: document.runs.map((run) => ({ ...run, seconds: 0 })),
+    });
+    const kept = [...rivals, "--results", results];
+    const made = timeless(runJson<CompareDocument>([...kept, "--workers", "2"]));
+    expect(made.differences).toHaveLength(10);
+    expect(timeless(runJson<CompareDocument>(kept))).toEqual(made);
+    const nobody = runCli([...asked.map((one) => one.replace("=Death", ",ghost")), "--censored", "censored"]);
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('no row of event is "ghost"')]);
+  });
 });

@@ -2,7 +2,7 @@
 // where there is one cause, central differences, rows written twice, and audits of models that are right.
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
-import { causeCurves, hazardsOf, survivalOf } from "../../src/data/curves/cause-curves.ts";
+import { causeCurves, hazardsByCause, hazardsOf, survivalOf } from "../../src/data/curves/cause-curves.ts";
 import type { People } from "../../src/data/outcomes/people.ts";
 import { drawOutcomes } from "../../src/stats/calibration/drawn-outcomes.ts";
 import { simultaneousNoiseFloor } from "../../src/stats/calibration/noise-floor.ts";
@@ -19,8 +19,10 @@ import { boundCauses, influenceOfCause } from "../../src/stats/causes/cause-boun
 import { logrankOfCause } from "../../src/stats/causes/cause-calibration.ts";
 import { drawCauses } from "../../src/stats/causes/cause-draws.ts";
 import { causeNoiseFloor } from "../../src/stats/causes/cause-noise-floor.ts";
+import { type CauseResamples, resampleCauses } from "../../src/stats/causes/cause-resamples.ts";
 import { scoreIncidence } from "../../src/stats/causes/cause-scores.ts";
 import { brierOfCause, scoreCauses } from "../../src/stats/causes/score-cause.ts";
+import { bootstrapWeights } from "../../src/stats/scores/bootstrap.ts";
 import { boundGroups } from "../../src/stats/certificates/certificates.ts";
 import { brierBinned } from "../../src/stats/scores/brier.ts";
 import { causeOracle, historyTables } from "./history-oracles.ts";
@@ -364,5 +366,58 @@ describe("many audits", () => {
     expect(held).toBeGreaterThanOrEqual(69);
     // And the bounds say something: that of everyone is below twice the distance.
     expect(wide.reduce((sum, one) => sum + one, 0) / wide.length).toBeLessThan(2);
+  });
+});
+
+describe("resampled rows", () => {
+  const { curves, outcomes, groups } = simulateCauses(120, 8, 5, { perPerson: 2 });
+  const pairs: People = { count: 60, of: Int32Array.from({ length: 120 }, (_, row) => Math.floor(row / 2)) };
+  const weight = Float64Array.from({ length: 120 }, (_, row) => [1, 2, 0.5][row % 3]);
+  const firstBin = Int32Array.from({ length: 120 }, (_, row) => (row % 4 === 0 ? 3 : 1));
+  /** The slow way: the audit's scores of rows written as often as they were drawn. */
+  function repeat(rows: ArrayLike<number>, counts: ArrayLike<number>): Int32Array {
+    return Int32Array.from(Array.from(rows).flatMap((row) => Array<number>(counts[row]).fill(row)));
+  }
+  test.each([
+    ["rows", {}, undefined],
+    ["weighted rows", { weight }, undefined],
+    ["late entries", { firstBin }, undefined],
+    ["people", {}, pairs],
+  ] as const)("%s: a resample has the scores of rows that are repeated", (_, more, people) => {
+    const observed = { ...outcomes, ...more };
+    const members = groups.slice(1).map(({ rows }) => rows);
+    const replicates = 4;
+    const draws = resampleCauses(curves, observed, {
+      replicates,
+      seed: 3,
+      groups: members,
+      ...(people && { people }),
+    });
+    let found: readonly CauseResamples[] = [];
+    for (let next = draws.next(); ; next = draws.next()) {
+      if (!next.done) continue;
+      found = next.value;
+      break;
+    }
+    const scoring = { curves, outcomes: observed, hazards: hazardsByCause(curves), bins: [] };
+    for (let r = 0; r < replicates; r++) {
+      const counts = bootstrapWeights(120, 3, r, people);
+      const everyone = scoreCauses("all", scoring, repeat(everyRow(120), counts));
+      const ofGroups = members.map((rows) => scoreCauses("", scoring, repeat(rows, counts)));
+      found.forEach((own, k) => {
+        const { concordance, ece, ibs, logrankIndividual } = everyone[k];
+        const near = (value: number, wanted: number | null) =>
+          wanted === null ? expect(value).toBeNaN() : expect(value).toBeCloseTo(wanted, 12);
+        near(own.concordance[r], concordance);
+        near(own.ece[r], ece);
+        near(own.ibs[r], ibs);
+        near(
+          own.eventError[r],
+          Math.abs((logrankIndividual.expected ?? 0) / (logrankIndividual.observed ?? 1) - 1),
+        );
+        own.groupEce.forEach((values, g) => near(values[r], ofGroups[g][k].ece));
+      });
+    }
+    expect(Number.isNaN(found[0].ibs[0])).toBe("firstBin" in more);
   });
 });

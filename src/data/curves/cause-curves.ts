@@ -185,3 +185,17 @@ export function hazardsOf(curves: CauseCurves): Float64Array {
   }
   return hazards;
 }
+
+/** The same, an array [N,T] for each cause. */
+export function hazardsByCause(curves: CauseCurves): readonly Float64Array[] {
+  const { N, K, T } = curves;
+  const all = hazardsOf(curves);
+  return Array.from({ length: K }, (_, k) => {
+    const own = new Float64Array(N * T);
+    for (let row = 0; row < N; row++) {
+      const start = (row * K + k) * T;
+      own.set(all.subarray(start, start + T), row * T);
+    }
+    return own;
+  });
+}

@@ -59,6 +59,7 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
+import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
 import { addCauseOptions, refuseByCause, refuseWithoutCauses, runCauseAudit } from "./causes/audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
@@ -112,6 +113,7 @@ async function runAudit(
   await refuseUnwritable([report], [model, table, ...(given.curves ?? []), split, groups]);
   refuseWrongSuffix({ report });
   const read = model !== undefined && table !== undefined ? await openRead(model, table, given) : null;
+  if (read !== null) refuseOutcomeOfModel(given);
   if (read?.model.causes !== undefined) return auditCauseFile(read, given);
   refuseWithoutCauses(given);
   const { curves, ...rest } = given;

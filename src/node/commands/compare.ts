@@ -10,17 +10,16 @@ import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
+import { DISTANCES, type DistanceName, NETWORKS, PRESETS, type PresetName } from "../../training/choices.ts";
 import {
-  DISTANCES,
-  type DistanceName,
-  METHODS,
-  type Method,
-  NETWORKS,
-  PRESETS,
-  type PresetName,
-} from "../../training/choices.ts";
-import { compare, DEFAULT_REPLICATES, planComparison } from "../../verbs/compare.ts";
+  compare,
+  DEFAULT_CAUSE_REPLICATES,
+  DEFAULT_REPLICATES,
+  defaultReplicates,
+  planComparison,
+} from "../../verbs/compare.ts";
 import {
+  COMPARED_METHODS,
   type ComparedMethod,
   type CompareTask,
   findSplit,
@@ -54,6 +53,7 @@ import {
   type TrainRequestOptions,
 } from "../options/train-options.ts";
 import { describeComparison, printComparison, tellMethod } from "../print/comparison.ts";
+import { describeCauseComparison, printCauseComparison } from "../print/comparison-causes.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { printJson } from "../print/output.ts";
 import { describeSubject, runSubmitted } from "../queue/submit-plan.ts";
@@ -66,7 +66,7 @@ interface CompareCommandOptions extends TrainRequestOptions, TableOptions, Queue
   readonly preset: PresetName;
   readonly seeds: readonly number[];
   readonly split: readonly string[];
-  readonly replicates: number;
+  readonly replicates?: number;
   readonly threads: number;
   readonly workers: number;
   readonly results?: string;
@@ -75,7 +75,7 @@ interface CompareCommandOptions extends TrainRequestOptions, TableOptions, Queue
   readonly json?: boolean;
 }
 
-const methodNames: readonly string[] = namesOf(METHODS);
+const methodNames: readonly string[] = COMPARED_METHODS;
 const distanceNames: readonly string[] = namesOf(DISTANCES);
 const DEFAULT_METHODS = "cox,nll,graduate";
 /** Fewer resamples give no useful p-value. */
@@ -90,8 +90,8 @@ export function addCompare(program: Command): void {
     .addOption(
       new Option(
         "--methods <list>",
-        `of ${methodNames.join(", ")}; graduate:${distanceNames.join("|")} for its distance, ` +
-          "+boost to repair its curves",
+        `of ${methodNames.join(", ")} (what a network starts from); ` +
+          `graduate:${distanceNames.join("|")} for its distance, +boost to repair its curves`,
       )
         .argParser(parseMethods)
         .default(parseMethods(DEFAULT_METHODS), DEFAULT_METHODS),
@@ -115,9 +115,9 @@ export function addCompare(program: Command): void {
     .option("--steps <n>", "parameter updates", parseCount)
     .option(
       "--replicates <n>",
-      "resamples of the test rows, with one split",
+      "resamples of the test rows, with one split " +
+        `(default: ${DEFAULT_REPLICATES}; with --causes ${DEFAULT_CAUSE_REPLICATES})`,
       parseReplicates,
-      DEFAULT_REPLICATES,
     )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .option("--workers <n>", "runs at a time, which share the threads", parseThreads, 1)
@@ -142,7 +142,7 @@ function parseMethods(text: string): readonly ComparedMethod[] {
       );
     return {
       label,
-      method: method as Method,
+      method: method as ComparedMethod["method"],
       distance: (distance as DistanceName | undefined) ?? null,
       boosted: boost !== undefined,
     };
@@ -161,7 +161,7 @@ function parseReplicates(text: string): number {
 }
 
 async function runCompare(path: string, options: CompareCommandOptions): Promise<void> {
-  const { methods, replicates, shard } = options;
+  const { methods, shard } = options;
   refuseOutcome(options);
   refuseQueueConflicts(options);
   const isDivided = shard !== undefined || options.queue !== undefined;
@@ -176,6 +176,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   const request = await readTrainRequest(options);
   const [{ split, seed }] = splits;
   const study = prepare(file.table, { ...request, split, seed }, file.sha256);
+  const replicates = options.replicates ?? defaultReplicates(study);
   const shared: CompareShared = {
     kind: "compare",
     study: toPlainStudy(study),
@@ -189,7 +190,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     runner: (signal) =>
       kept === null || options.queue === undefined
         ? chooseRunner(shared, options.workers, signal)
-        : submitRuns(file, { splits, request }, kept, options.queue, options)(signal),
+        : submitRuns(file, { splits, request, replicates }, kept, options.queue, options)(signal),
     verb: (runner) => compare(study, request, { methods, splits, replicates }, { runner }),
     kept,
     isQueued: options.queue !== undefined,
@@ -201,8 +202,11 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     },
   });
   if (comparison === null) return;
-  if (options.json) printJson(describeComparison(comparison));
-  else printComparison(comparison);
+  if (comparison.byCause === undefined) {
+    if (options.json) printJson(describeComparison(comparison));
+    else printComparison(comparison);
+  } else if (options.json) printJson(describeCauseComparison(comparison, comparison.byCause));
+  else printCauseComparison(comparison, comparison.byCause);
 }
 
 function nameOf({ method, split }: CompareTask): string {
@@ -212,18 +216,20 @@ function nameOf({ method, split }: CompareTask): string {
 /** Lets workers of a queue make the runs. */
 function submitRuns(
   file: TableFile,
-  { splits, request }: { readonly splits: readonly NamedSplit[]; readonly request: TrainRequest },
+  {
+    splits,
+    request,
+    replicates,
+  }: {
+    readonly splits: readonly NamedSplit[];
+    readonly request: TrainRequest;
+    readonly replicates: number;
+  },
   { file: { path: results }, keyOf }: ReturnType<typeof openKept>,
   url: string,
   options: CompareCommandOptions,
 ): (signal: AbortSignal) => Runner<CompareTask, MethodResult> {
-  const {
-    methods,
-    replicates,
-    shipTable: ship = false,
-    deterministic = false,
-    json: quiet = false,
-  } = options;
+  const { methods, shipTable: ship = false, deterministic = false, json: quiet = false } = options;
   const subject = { reading: readingOptions(options), request, splits, deterministic };
   const tasks = planComparison(methods, splits, splits.length === 1 ? replicates : null);
   const about = describeSubject(file, subject);

@@ -9,6 +9,7 @@ import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import type { Split } from "../../data/outcomes/split.ts";
+import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
 import { type PreparedStudy, toPlainStudy } from "../../study/prepare.ts";
 import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import {
@@ -59,6 +60,7 @@ import {
   type SubjectOptions,
 } from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
+import { printCauseAudit } from "../print/audit-causes.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
@@ -195,7 +197,8 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   } else if (final !== null) {
     if (final.test !== null) {
       print("\nthe chosen model on the test rows, looked at once and after the choice:");
-      printAudit(final.test, final.model.grid.T);
+      if ("causes" in final.test) printCauseAudit(final.test, study.grid, DEFAULT_TOLERANCE);
+      else printAudit(final.test, final.model.grid.T);
     }
     printNextSteps(final.model, path, options);
   }

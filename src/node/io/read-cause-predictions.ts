@@ -74,14 +74,21 @@ export interface CausePredictions {
   readonly files: readonly { readonly role: string; readonly path: string; readonly name?: string }[];
 }
 
-/** A model has its own causes, or none. */
-export function refuseCausesOfModel(): never {
-  throw new InputError("--causes is given with a model, which knows its own causes", {
-    code: "option.conflict",
-    where: "--causes",
-    hint: "leave --causes out; to judge other curves, give the table alone and --curves NAME=FILE,NAME=FILE",
-  });
+/** A model has its own outcome: its causes or none, its entries, its weights. */
+export function refuseOutcomeOfModel(
+  options: Pick<CauseOptions, "causes" | "censored" | "entry" | "weights">,
+): void {
+  for (const name of ["causes", "censored", "entry", "weights"] as const) {
+    if (options[name] === undefined) continue;
+    throw new InputError(`--${name} is given with a model, which knows its own ${OWN_OF_MODEL[name]}`, {
+      code: "option.conflict",
+      where: `--${name}`,
+      hint: `leave --${name} out; to judge other curves, give the table alone and --curves NAME=FILE,NAME=FILE`,
+    });
+  }
 }
+
+const OWN_OF_MODEL = { causes: "causes", censored: "causes", entry: "entries", weights: "weights" } as const;
 
 /** A table with the outcome, and beside it a file of curves for each cause. */
 export async function readCausePredictions(

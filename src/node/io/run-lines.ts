@@ -8,7 +8,9 @@ import { InputError } from "../../core/errors.ts";
 import { DISTANCES, PRESETS } from "../../training/choices.ts";
 import { DEFAULT_PRESET_HIDDEN } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
-import { COMPARED_SCORES, type ComparedScore, type ScoreDraws } from "../../verbs/comparison/differences.ts";
+import { COMPARED_CAUSE_SCORES } from "../../verbs/comparison/cause-differences.ts";
+import type { CauseResult } from "../../verbs/comparison/cause-run.ts";
+import { COMPARED_SCORES } from "../../verbs/comparison/differences.ts";
 import type { CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
 import type { TrainRequest } from "../../verbs/train-request.ts";
 import type { TuneResult, TuneTask } from "../../verbs/tune.ts";
@@ -53,6 +55,32 @@ const byScore = <Schema extends z.ZodType>(schema: Schema) => ({
   ibs: schema,
 });
 
+const byCauseScore = <Schema extends z.ZodType>(schema: Schema) => ({
+  concordance: schema,
+  ece: schema,
+  groupEce: schema,
+  ibs: schema,
+  eventError: schema,
+});
+
+/** What a run found for each of several causes. */
+const causeSchema = z.strictObject({
+  scores: z.array(
+    z.strictObject({
+      cause: z.string(),
+      ...byCauseScore(score),
+      worstGroup: z.string().nullable(),
+      worstEce: score,
+      judged: z.int(),
+      observed: score,
+      expected: score,
+      logrankP: score,
+    }),
+  ),
+  audit: z.looseObject({ causes: z.array(z.looseObject({})), T: z.int() }),
+  draws: z.array(z.strictObject(byCauseScore(z.array(score)))).nullable(),
+});
+
 const compareSchema = z.strictObject({
   compare: z.literal(1),
   key: z.string().regex(KEY_PATTERN),
@@ -75,23 +103,38 @@ const compareSchema = z.strictObject({
   /** A null in a list means that the score is undefined in that resample. */
   draws: z.strictObject(byScore(z.array(score))).nullable(),
   audit: z.looseObject({ overall: z.looseObject({}), groups: z.array(z.looseObject({})) }).nullable(),
+  byCause: causeSchema.nullable().exactOptional(),
 });
 
-type Line = z.infer<typeof compareSchema>;
-
 /** Applies `to` to every score. */
-function eachScore<From, To>(
-  draws: Readonly<Record<ComparedScore, From>>,
+function eachScore<Name extends string, From, To>(
+  names: readonly Name[],
+  draws: Readonly<Record<Name, From>>,
   to: (one: From) => To,
-): Record<ComparedScore, To> {
-  const entries = COMPARED_SCORES.map((name) => [name, to(draws[name])] as const);
-  return Object.fromEntries(entries) as Record<ComparedScore, To>;
+): Record<Name, To> {
+  return Object.fromEntries(names.map((name) => [name, to(draws[name])])) as Record<Name, To>;
 }
 
-const readDraws = (draws: NonNullable<Line["draws"]>): ScoreDraws =>
-  eachScore(draws, (values) => Float64Array.from(values, (value) => value ?? Number.NaN));
-const writeDraws = (draws: ScoreDraws): Line["draws"] =>
-  eachScore(draws, (values) => Array.from(values, (value) => (Number.isNaN(value) ? null : value)));
+const readValues = (values: readonly (number | null)[]) =>
+  Float64Array.from(values, (value) => value ?? Number.NaN);
+const writeValues = (values: Float64Array) =>
+  Array.from(values, (value) => (Number.isNaN(value) ? null : value));
+
+type CauseLine = z.infer<typeof causeSchema>;
+
+/** As optional fields: a run of one kind of event has none. */
+function readCauses(line: CauseLine | null | undefined): Pick<MethodResult, "byCause"> {
+  if (!line) return line === null ? { byCause: null } : {};
+  const draws = line.draws?.map((one) => eachScore(COMPARED_CAUSE_SCORES, one, readValues)) ?? null;
+  return { byCause: { ...line, draws, audit: line.audit as unknown as CauseResult["audit"] } };
+}
+
+function writeCauses(result: CauseResult | null | undefined): { readonly byCause?: CauseLine | null } {
+  if (!result) return result === null ? { byCause: null } : {};
+  const draws = result.draws?.map((one) => eachScore(COMPARED_CAUSE_SCORES, one, writeValues)) ?? null;
+  const scores = [...result.scores];
+  return { byCause: { scores, audit: result.audit as unknown as CauseLine["audit"], draws } };
+}
 
 export const COMPARE_LINES: RunForm<CompareTask, MethodResult> = {
   of: "compare",
@@ -101,19 +144,21 @@ export const COMPARE_LINES: RunForm<CompareTask, MethodResult> = {
   parse(json) {
     const parsed = compareSchema.safeParse(json);
     if (!parsed.success) return null;
-    const { compare: _, key, method, split, replicates, draws, audit, ...rest } = parsed.data;
+    const { compare: _, key, method, split, replicates, draws, audit, byCause, ...rest } = parsed.data;
     return {
       key,
       task: { method: method as CompareTask["method"], split, replicates },
       result: {
         ...rest,
-        draws: draws === null ? null : readDraws(draws),
+        draws: draws === null ? null : eachScore(COMPARED_SCORES, draws, readValues),
         audit: audit as AuditTable | null,
+        ...readCauses(byCause),
       },
     };
   },
-  write({ key, task, result: { draws, audit, ...rest } }) {
-    return { compare: 1, key, ...task, ...rest, draws: draws === null ? null : writeDraws(draws), audit };
+  write({ key, task, result: { draws, audit, byCause, ...rest } }) {
+    const written = draws === null ? null : eachScore(COMPARED_SCORES, draws, writeValues);
+    return { compare: 1, key, ...task, ...rest, draws: written, audit, ...writeCauses(byCause) };
   },
 };
 

@@ -172,13 +172,16 @@ export function addHistoryOptions(command: Command, { causes = false } = {}): Co
   );
 }
 
-/** Refuses a stop that is not the time, or has no start. */
+/** Refuses a stop that is not the time, or has no start; and a value that is censored beside no cause. */
 export function checkHistoryOptions(options: {
   readonly time: string;
   readonly start?: string;
   readonly stop?: string;
+  readonly causes?: readonly string[];
+  readonly cause?: string;
+  readonly censored?: string;
 }): void {
-  const { time, start, stop } = options;
+  const { time, start, stop, causes, cause, censored } = options;
   const refuse = (message: string, hint: string) => {
     throw new InputError(message, { code: "outcomes.options", hint });
   };
@@ -186,6 +189,11 @@ export function checkHistoryOptions(options: {
     refuse("both --time and --stop are given", "--stop is the time of start–stop rows: give one of them");
   if (stop !== undefined && start === undefined)
     refuse("--stop is given without --start", "name the start of each row as well, or give --time");
+  if (censored !== undefined && causes === undefined && cause === undefined)
+    refuse(
+      "--censored is given, and no cause",
+      "name the values that are events as well; one alone is --event-is",
+    );
 }
 
 export function addGroupOptions(command: Command): Command {

@@ -9,6 +9,7 @@ import { MAX_VALUE, safeLine, shortenValues } from "../../core/text.ts";
 import { shorten, wrapText } from "../../report/words/text-table.ts";
 import { isTableName } from "../io/table-files.ts";
 import { say, terminalWidth } from "../print/output.ts";
+import { refuseOutcomeFlag } from "./outcome-refusals.ts";
 
 /** This command and all commands below it. */
 export function everyCommand(command: Command): readonly Command[] {
@@ -84,8 +85,12 @@ function pathOf(command: Command): string {
 function explainUsage(text: string, command: Command): string {
   const message = text.replace(/^error: /, "");
   const [, option] = /^unknown option '(.+)'$/s.exec(message) ?? [];
-  if (option !== undefined)
-    return `unknown option '${shorten(option, MAX_VALUE)}'${suggest(nearestOption(option, command))}`;
+  if (option !== undefined) {
+    const unknown = `unknown option '${shorten(option, MAX_VALUE)}'`;
+    return (
+      refuseOutcomeFlag(command.name(), option) ?? `${unknown}${suggest(nearestOption(option, command))}`
+    );
+  }
   const [, name] = /^unknown command '(.+)'$/s.exec(message) ?? [];
   if (name !== undefined) {
     const names = command.commands.map((one) => one.name());

@@ -39,9 +39,10 @@ const FEW_SPLITS = 5;
 
 /** One line when a run ends. */
 export function tellMethod({ task, index, result, progress }: EndedRun<CompareTask, MethodResult>): void {
-  const { scores, seconds, failure } = result;
-  const what =
-    scores === null
+  const { scores, byCause, seconds, failure } = result;
+  const what = byCause
+    ? tellCauses(byCause)
+    : scores === null
       ? `failed (${failure})`
       : `C ${formatNumber(scores.concordance, 3)}, ECE ${formatNumber(scores.ece)}, IBS ${formatNumber(scores.ibs)}`;
   clearLive();
@@ -50,24 +51,44 @@ export function tellMethod({ task, index, result, progress }: EndedRun<CompareTa
   progress.ended(index, name);
 }
 
+/** Concordance and Brier score of each cause; its events where late entry leaves no more. */
+function tellCauses({ scores }: NonNullable<MethodResult["byCause"]>): string {
+  const tell = ({ concordance, ibs, observed, expected }: (typeof scores)[number]) =>
+    concordance === null && ibs === null
+      ? `O ${formatNumber(observed, 1)}, E ${formatNumber(expected, 1)}`
+      : `C ${formatNumber(concordance, 3)}, IBS ${formatNumber(ibs)}`;
+  return scores.map((one) => `${one.cause} ${tell(one)}`).join("; ");
+}
+
 export function printComparison(comparison: Comparison): void {
-  const { splits, differences } = comparison;
-  const [{ rows, people }] = splits;
-  const perSplit = comparison.runs.length / splits.length;
-  const runs = splits.map((_, j) => comparison.runs.slice(j * perSplit, (j + 1) * perSplit));
+  const { differences } = comparison;
+  const [{ people }] = comparison.splits;
+  const runs = bySplit(comparison);
   const judged = runs[0].find(({ scores }) => scores !== null)?.scores?.judged ?? 0;
-  const sets =
-    people === undefined ? "" : ` of ${people.train}, ${people.validation} and ${people.test} people`;
-  printWrapped(
-    `${splits.length === 1 ? splits[0].name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
-      `${rows.validation} validation and ${rows.test} test rows${sets}; ${countOf(judged, "group")} judged`,
-  );
+  printWrapped(`${describeRows(comparison)}; ${countOf(judged, "group")} judged`);
   print("");
   printMethods(runs);
   print("");
   printDifferences(differences);
   for (const line of sayAbsent(differences)) printWrapped(line, "  ");
   printNote(explain(comparison, people !== undefined));
+}
+
+/** The runs of every split, in the order of the methods. */
+export function bySplit({ splits, runs }: Comparison): readonly (readonly MethodRun[])[] {
+  const perSplit = runs.length / splits.length;
+  return splits.map((_, j) => runs.slice(j * perSplit, (j + 1) * perSplit));
+}
+
+/** Which split, or how many, and what its sets hold. */
+export function describeRows({ splits }: Comparison): string {
+  const [{ name, rows, people }] = splits;
+  const sets =
+    people === undefined ? "" : ` of ${people.train}, ${people.validation} and ${people.test} people`;
+  return (
+    `${splits.length === 1 ? name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
+    `${rows.validation} validation and ${rows.test} test rows${sets}`
+  );
 }
 
 /** By split and method. */
@@ -83,29 +104,39 @@ function printMethods(runs: readonly (readonly MethodRun[])[]): void {
       const own = runs.map((split) => split[m]);
       const done = own.flatMap(({ scores }) => (scores === null ? [] : [scores]));
       return [
-        done.length === own.length ? method.label : `${method.label} (${own.length - done.length} failed)`,
+        nameWithFailures(method.label, own.length - done.length),
         ...COMPARED_SCORES.map((score) =>
           formatNumber(meanOf(done.map((scores) => scores[score])), score === "concordance" ? 3 : 4),
         ),
         mostOften(done.map(({ worstGroup }) => worstGroup)) ?? "–",
-        own.every(({ met }) => met === null)
-          ? "–"
-          : [own.map(({ met }) => met), own.map(({ constrained }) => constrained)]
-              .map((counts) => formatNumber(meanOf(counts), 1))
-              .join("/"),
-        (meanOf(own.map(({ seconds }) => seconds)) ?? 0).toFixed(1),
+        ...describeEffort(own),
       ];
     }),
   );
 }
 
-function meanOf(values: readonly (number | null)[]): number | null {
+/** A method, with how many of its runs failed. */
+export function nameWithFailures(label: string, failed: number): string {
+  return failed === 0 ? label : `${label} (${failed} failed)`;
+}
+
+/** Constraints met of those there are, and seconds; means over splits. */
+export function describeEffort(own: readonly MethodRun[]): readonly [string, string] {
+  const met = own.every((run) => run.met === null)
+    ? "–"
+    : [own.map((run) => run.met), own.map(({ constrained }) => constrained)]
+        .map((counts) => formatNumber(meanOf(counts), 1))
+        .join("/");
+  return [met, (meanOf(own.map(({ seconds }) => seconds)) ?? 0).toFixed(1)];
+}
+
+export function meanOf(values: readonly (number | null)[]): number | null {
   const present = values.filter((value) => value !== null);
   return present.length === 0 ? null : present.reduce((sum, value) => sum + value, 0) / present.length;
 }
 
 /** The most frequent name; the first in case of ties. */
-function mostOften(names: readonly (string | null)[]): string | null {
+export function mostOften(names: readonly (string | null)[]): string | null {
   const counts = new Map<string, number>();
   for (const name of names) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
   const largest = Math.max(...counts.values());
@@ -113,8 +144,6 @@ function mostOften(names: readonly (string | null)[]): string | null {
 }
 
 function printDifferences(differences: readonly MethodDifference[]): void {
-  const signed = (value: number | null) =>
-    value === null ? "–" : `${value > 0 ? "+" : ""}${formatDifference(value)}`;
   printTable(
     [
       nameColumn("method"),
@@ -122,23 +151,48 @@ function printDifferences(differences: readonly MethodDifference[]): void {
       ...numberColumns("difference", "95 %", "p", "p adjusted"),
       { title: "" },
     ],
-    differences.map(({ method, score, estimate, lower, upper, p, adjustedP, absent }, k) => [
-      k > 0 && differences[k - 1].method === method ? "" : method,
-      WORDS[score],
-      signed(estimate),
-      estimate === null ? "–" : `${signed(lower)} – ${signed(upper)}`,
-      formatP(p),
-      formatP(adjustedP),
-      absent === null ? sayReading(score, estimate ?? 0, adjustedP ?? 1) : "",
+    differences.map((one, k) => [
+      k > 0 && differences[k - 1].method === one.method ? "" : one.method,
+      WORDS[one.score],
+      ...describeDifference(one, HIGHER_IS_BETTER[one.score]),
     ]),
   );
 }
 
-/** One line per reason: which scores have no difference. */
+/** Estimate, limits, p-values, and a word where a difference is shown. */
+export function describeDifference(
+  { estimate, lower, upper, p, adjustedP, absent }: TestedDifference,
+  isHigherBetter: boolean,
+): readonly string[] {
+  const signed = (value: number | null) =>
+    value === null ? "–" : `${value > 0 ? "+" : ""}${formatDifference(value)}`;
+  return [
+    signed(estimate),
+    estimate === null ? "–" : `${signed(lower)} – ${signed(upper)}`,
+    formatP(p),
+    formatP(adjustedP),
+    absent === null && (adjustedP ?? 1) <= LEVEL
+      ? (estimate ?? 0) > 0 === isHigherBetter
+        ? "better"
+        : "worse"
+      : "",
+  ];
+}
+
+/** A difference in any score. */
+export type TestedDifference = Omit<MethodDifference, "method" | "against" | "score">;
+
 function sayAbsent(differences: readonly MethodDifference[]): string[] {
+  return listAbsent(differences.map(({ score, absent }) => ({ name: WORDS[score], absent })));
+}
+
+/** One line per reason: which scores have no difference. */
+export function listAbsent(
+  differences: readonly { readonly name: string; readonly absent: string | null }[],
+): string[] {
   const scoresOf = new Map<string, Set<string>>();
-  for (const { score, absent } of differences) {
-    if (absent !== null) scoresOf.set(absent, (scoresOf.get(absent) ?? new Set()).add(WORDS[score]));
+  for (const { name, absent } of differences) {
+    if (absent !== null) scoresOf.set(absent, (scoresOf.get(absent) ?? new Set()).add(name));
   }
   return Array.from(
     scoresOf,
@@ -149,21 +203,22 @@ function sayAbsent(differences: readonly MethodDifference[]): string[] {
 /** Enough decimals for differences of errors of a few thousandths. */
 const formatDifference = (value: number) => value.toFixed(4);
 
-function sayReading(score: ComparedScore, estimate: number, adjustedP: number): string {
-  if (adjustedP > LEVEL) return "";
-  return estimate > 0 === HIGHER_IS_BETTER[score] ? "better" : "worse";
-}
-
-function explain(
-  { splits: { length: splits }, replicates, differences }: Comparison,
-  byPerson: boolean,
-): string {
-  const share = byPerson ? "people" : "rows";
+function explain(comparison: Comparison, byPerson: boolean): string {
   const scores =
     "C: the paper's concordance, ties scoring 0. ECE: over the bins with at least ten people at risk; " +
     "group ECE: its mean over the groups with enough events and follow-up to be judged, worst ECE: the largest " +
     "of them. met: constraints met on the training rows. ";
-  const smallest = replicates === null ? 0 : (2 * differences.length) / (replicates + 1);
+  return `${scores}${explainTests(comparison, comparison.differences.length, byPerson)}`;
+}
+
+/** What the intervals and p-values of so many differences are worth. */
+export function explainTests(
+  { splits: { length: splits }, replicates }: Comparison,
+  differences: number,
+  byPerson: boolean,
+): string {
+  const share = byPerson ? "people" : "rows";
+  const smallest = replicates === null ? 0 : (2 * differences) / (replicates + 1);
   const fewest =
     smallest > LEVEL
       ? `With ${replicates} resamples no adjusted p-value can be below ${smallest.toFixed(2)}: ` +
@@ -179,7 +234,7 @@ function explain(
       : `Intervals and p-values are the corrected resampled t over ${splits} splits, which share ${share}` +
         `${splits < FEW_SPLITS ? "; so few of them can show large differences only. " : ". "}`;
   return (
-    `${scores}${worth}${fewest}p adjusted: Holm over all differences; ` +
+    `${worth}${fewest}p adjusted: Holm over all differences; ` +
     `up to ${LEVEL} it is called better or worse, and no word is no proof of equality.`
   );
 }

@@ -65,7 +65,7 @@ export function printSweep(outcome: TuneOutcome, files: SweepFiles): void {
   if (settings.length > 1 && Object.keys(shared).length > 0) print(`all with ${describeSetting(shared)}`);
   print("");
   printSettings(outcome);
-  printNote(LEGEND);
+  printNote(outcome.causes === undefined ? LEGEND : CAUSE_LEGEND);
   if (settings.some(({ failure }) => failure !== null)) print("");
   for (const [k, { failure }] of settings.entries())
     if (failure !== null) printWrapped(`${markOf(k)} failed: ${failure}`, "  ");
@@ -112,6 +112,12 @@ const LEGEND =
   "error: the ECE of the worst group over its follow-up, in units of what a perfect model stays under in 95 of " +
   "100 samples of these rows. p: how often chance gives a perfect model as large an error in any of the groups. " +
   "met: constraints met on the training rows. frontier: no setting is better in both C and error.";
+
+const CAUSE_LEGEND =
+  "C: mean over the causes of Wolbers' concordance. error: the gap to Aalen-Johansen of the worst group and cause over its " +
+  "follow-up, or under late entry that of their events, in units of what a perfect model stays under in 95 of 100 samples " +
+  "of these rows. p: how often chance gives a perfect model as large an error in any group and cause. met: constraints " +
+  "met on the training rows. frontier: no setting is better in both C and error.";
 
 function printChoice(
   { settings, selection: { rule, words, chosen } }: TuneOutcome,

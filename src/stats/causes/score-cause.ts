@@ -264,7 +264,10 @@ function rankPeople(
 }
 
 /** The last supported bin at whose end not everyone left has been censored: beyond, pairs have infinite weights. */
-function lastUncensored({ T, bin, event, weight }: ReturnType<typeof pickBinned>, supported: number): number {
+export function lastUncensored(
+  { T, bin, event, weight }: ReturnType<typeof pickBinned>,
+  supported: number,
+): number {
   const weights = weight === undefined ? {} : { weights: weight };
   const G = censoringKaplanMeierBinned({ T, bin, event }, { ties: "reverse", ...weights });
   let t = supported;

@@ -20,7 +20,7 @@ export function refuseCurveDistance(distance: DistanceName, causes: readonly str
   if (causes === null || DISTANCES[distance].statistic !== "meanCurve") return;
   throw new InputError(`the distance ${distance} is of one kind of event: it does not take several causes`, {
     code: "distance.causes",
-    hint: "atRisk holds each group to the observed events of every cause: leave --distance out",
+    hint: "atRisk, the default, holds each group to the observed events of every cause",
   });
 }
 

@@ -12,7 +12,7 @@ import {
   type CauseCurves,
   type CauseCurvesInput,
   causeCurves,
-  hazardsOf,
+  hazardsByCause,
 } from "../../data/curves/cause-curves.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import { type BinnedOutcomesInput, toInt32 } from "../../data/plain-input.ts";
@@ -143,16 +143,8 @@ function prepareScoring(
   everyone: Int32Array,
   given: readonly number[] | undefined,
 ): CauseScoring {
-  const { N, K, T } = curves;
-  const all = hazardsOf(curves);
-  const hazards = Array.from({ length: K }, (_, k) => {
-    const own = new Float64Array(N * T);
-    for (let row = 0; row < N; row++) {
-      const start = (row * K + k) * T;
-      own.set(all.subarray(start, start + T), row * T);
-    }
-    return own;
-  });
+  const { T } = curves;
+  const hazards = hazardsByCause(curves);
   const strange = given?.find((bin) => !(Number.isInteger(bin) && bin >= 1 && bin <= T));
   if (strange !== undefined)
     throw new InputError(`bin of a score outside 1…${T}: ${strange}`, { code: "bin.range" });

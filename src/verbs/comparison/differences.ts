@@ -86,7 +86,8 @@ export interface MethodDifference {
   readonly absent: string | null;
 }
 
-type Untested = Omit<MethodDifference, "adjustedP">;
+/** A difference between two methods in one score, of whatever name, before it is adjusted. */
+export type Untested = Omit<MethodDifference, "method" | "against" | "score" | "adjustedP">;
 
 /** A method on one split: its audit and its scores on the same resampled test rows as the others. */
 export interface ResampledMethod {
@@ -124,18 +125,42 @@ export function compareDraws(methods: readonly DrawnMethod[], level = 0.95): Met
   );
 }
 
-function compareScore(other: DrawnMethod, first: DrawnMethod, score: ComparedScore, level: number): Untested {
-  const names = { method: other.method, against: first.method, score };
-  const [a, b] = [other.scores?.[score] ?? null, first.scores?.[score] ?? null];
+function compareScore(
+  other: DrawnMethod,
+  first: DrawnMethod,
+  score: ComparedScore,
+  level: number,
+): Omit<MethodDifference, "adjustedP"> {
+  const read = ({ scores, draws }: DrawnMethod): DrawnScore => ({
+    value: scores?.[score] ?? null,
+    draws: draws?.[score] ?? null,
+  });
+  return {
+    method: other.method,
+    against: first.method,
+    score,
+    ...differOnDraws(read(other), read(first), level),
+  };
+}
+
+/** A score of a method, and the same in every resample; null where there is none. */
+export interface DrawnScore {
+  readonly value: number | null;
+  readonly draws: Float64Array | null;
+}
+
+/** One score less another on the same resamples. */
+export function differOnDraws(other: DrawnScore, first: DrawnScore, level: number): Untested {
+  const [{ value: a }, { value: b }] = [other, first];
   if (a === null || b === null || other.draws === null || first.draws === null) {
-    return { ...names, ...NOTHING, absent: "one of the two scores is absent" };
+    return { ...NOTHING, absent: "one of the two scores is absent" };
   }
-  const before = first.draws[score];
-  const drawn = other.draws[score].map((value, r) => value - before[r]);
+  const before = first.draws;
+  const drawn = other.draws.map((value, r) => value - before[r]);
   const found = drawn.filter((value) => !Number.isNaN(value));
   if (found.length < (1 - MAX_UNDEFINED_SHARE) * drawn.length) {
     const missing = drawn.length - found.length;
-    return { ...names, ...NOTHING, absent: `undefined in ${missing} of ${drawn.length} resamples` };
+    return { ...NOTHING, absent: `undefined in ${missing} of ${drawn.length} resamples` };
   }
   const beyond = (isBeyond: (value: number) => boolean) =>
     (1 + found.filter(isBeyond).length) / (1 + found.length);
@@ -144,7 +169,7 @@ function compareScore(other: DrawnMethod, first: DrawnMethod, score: ComparedSco
     beyond((value) => value >= 0),
   );
   const p = Math.min(1, 2 * smaller);
-  return { ...names, estimate: a - b, ...percentileInterval(found, level), p, absent: null };
+  return { estimate: a - b, ...percentileInterval(found, level), p, absent: null };
 }
 
 const NOTHING = { estimate: null, lower: null, upper: null, p: null } as const;
@@ -184,20 +209,30 @@ export function compareSplits(
   if (others.some(({ scores }) => scores.length !== first.scores.length)) {
     throw new InputError("methods were not run on the same splits", { code: "comparison.pairs" });
   }
-  const differences = others.flatMap((other) =>
-    COMPARED_SCORES.map((score): Untested => {
-      const names = { method: other.method, against: first.method, score };
-      const values = other.scores.map(
-        (one, j) => (one?.[score] ?? Number.NaN) - (first.scores[j]?.[score] ?? Number.NaN),
-      );
-      const test = correctedResampledT(values, sizes);
-      if (isAbsent(test)) return { ...names, ...NOTHING, absent: test.absent };
-      const half = test.standardError * studentQuantile(level, test.df);
-      const { mean, p } = test;
-      return { ...names, estimate: mean, lower: mean - half, upper: mean + half, p, absent: null };
-    }),
+  return adjust(
+    others.flatMap((other) =>
+      COMPARED_SCORES.map((score) => {
+        const read = ({ scores }: SplitMethod) => scores.map((one) => one?.[score] ?? null);
+        const names = { method: other.method, against: first.method, score };
+        return { ...names, ...differOverSplits(read(other), read(first), sizes, level) };
+      }),
+    ),
   );
-  return adjust(differences);
+}
+
+/** One score less another over splits that share rows. */
+export function differOverSplits(
+  other: readonly (number | null)[], // [J]
+  first: readonly (number | null)[], // [J]
+  sizes: SplitSizes,
+  level: number,
+): Untested {
+  const values = other.map((value, j) => (value ?? Number.NaN) - (first[j] ?? Number.NaN));
+  const test = correctedResampledT(values, sizes);
+  if (isAbsent(test)) return { ...NOTHING, absent: test.absent };
+  const half = test.standardError * studentQuantile(level, test.df);
+  const { mean, p } = test;
+  return { estimate: mean, lower: mean - half, upper: mean + half, p, absent: null };
 }
 
 /** t with P(|X| ≤ t) = level, where X is Student's t with df degrees of freedom: df/(df + t²) is a beta quantile. */
@@ -206,7 +241,10 @@ export function studentQuantile(level: number, df: number): number {
   return Math.sqrt((df * (1 - x)) / x);
 }
 
-function adjust(differences: readonly Untested[]): MethodDifference[] {
+/** Holm's p-values over all differences of a comparison. */
+export function adjust<Difference extends Pick<Untested, "p" | "absent">>(
+  differences: readonly Difference[],
+): (Difference & { readonly adjustedP: number | null })[] {
   const adjusted = holm(differences.map(({ p, absent }) => p ?? { absent: absent ?? "no test" }));
   return differences.map((one, k) => {
     const value = adjusted[k];

@@ -12,22 +12,29 @@ import { applyBoost } from "../../repair/mcboost.ts";
 import { prepareScores } from "../../stats/scores/prepared-scores.ts";
 import { divideAgain, type PreparedStudy } from "../../study/prepare.ts";
 import { pickStudyGroups, type Study } from "../../study/study.ts";
-import type { DistanceName, Method } from "../../training/choices.ts";
+import { namesOf } from "../../core/names.ts";
+import { type DistanceName, METHODS, type Method } from "../../training/choices.ts";
 import type { Model } from "../../training/model.ts";
 import { type AuditOptions, type AuditTable, bootstrapHere } from "../audit.ts";
 import { type AuditedRows, auditRows, type PredictedRows, predictRows } from "../audit-model.ts";
 import { fitGuardedBoost } from "../boost.ts";
+import { predictCauseRows } from "../causes/audit-cause-model.ts";
 import { studyOf } from "../model-study.ts";
 import { shareOfTraining } from "../runs.ts";
 import { train } from "../train.ts";
 import type { TrainingRequest } from "../train-request.ts";
+import { type CauseResult, predictByCox, scoreByCause } from "./cause-run.ts";
 import { drawsOf, judgedGroups, type MethodScores, readScores, type ScoreDraws } from "./differences.ts";
+
+/** What can be compared: the methods, and what a network starts from. */
+export const COMPARED_METHODS = [...namesOf(METHODS), "start"] as const;
 
 /** What is compared: a method, with its distance and a repair of its curves. */
 export interface ComparedMethod {
   /** As it was asked for: "graduate:l2+boost". */
   readonly label: string;
-  readonly method: Method;
+  /** "start" is the additive hazard model that a network starts from, without any training. */
+  readonly method: Method | "start";
   /** For graduate only; null for its default. */
   readonly distance: DistanceName | null;
   readonly boosted: boolean;
@@ -56,6 +63,8 @@ export interface MethodResult {
   readonly audit: AuditTable | null;
   /** Also null without resamples. */
   readonly draws: ScoreDraws | null;
+  /** With several causes: what was found for each, or null where the run failed. The three above are null then. */
+  readonly byCause?: CauseResult | null;
   /** Constraints met on the training rows, and how many there are; null for a method without constraints. */
   readonly met: number | null;
   readonly constrained: number | null;
@@ -96,28 +105,64 @@ export async function* runMethod(
   const secondsNow = () => (now === undefined ? null : now() - started);
   const { replicates } = task;
   const { seed } = findSplit(source, task);
+  const isByCause = source.study.causes !== null;
   try {
+    if (isByCause) return yield* runByCause(source, task, backend, secondsNow);
     const { model, predicted } = yield* predictTestRows(source, task, backend);
     const seconds = secondsNow();
     const scored = await auditRows(predicted, { draws: 0 });
     const options = { replicates: replicates ?? 0, seed, ...present({ people: scored.people }) };
-    const { verdict, warnings } = model.training;
-    const held = verdict.filter(({ status }) => status !== "unsupported");
     return {
       scores: readScores(scored.audit, predicted.curves.T),
       audit: scored.audit,
       draws: replicates === null ? null : drawsOf(await bootstrap(prepareJudged(scored), options)),
-      met: held.length === 0 ? null : held.filter(({ status }) => status === "met").length,
-      constrained: held.length === 0 ? null : held.length,
+      ...countHeld(model),
       seconds,
       failure: null,
-      warnings,
+      warnings: model.training.warnings,
     };
   } catch (error) {
     if (!(error instanceof NumericalError)) throw error;
-    const nothing = { scores: null, audit: null, draws: null, met: null, constrained: null };
-    return { ...nothing, seconds: secondsNow(), failure: error.message, warnings: [] };
+    const failed = { ...NOTHING, ...(isByCause && { byCause: null }), met: null, constrained: null };
+    return { ...failed, seconds: secondsNow(), failure: error.message, warnings: [] };
   }
+}
+
+const NOTHING = { scores: null, audit: null, draws: null } as const;
+
+/** How many constraints the training rows meet, and how many there are. */
+function countHeld({ training: { verdict } }: Model): Pick<MethodResult, "met" | "constrained"> {
+  const held = verdict.filter(({ status }) => status !== "unsupported");
+  if (held.length === 0) return { met: null, constrained: null };
+  return { met: held.filter(({ status }) => status === "met").length, constrained: held.length };
+}
+
+/** The same where several causes compete. */
+async function* runByCause(
+  source: CompareSource,
+  task: CompareTask,
+  backend: Backend,
+  secondsNow: () => number | null,
+): AsyncGenerator<number, MethodResult> {
+  const { replicates } = task;
+  const { seed, split } = findSplit(source, task);
+  const share = replicates === null ? 1 : TRAINING_SHARE;
+  let held: Pick<MethodResult, "met" | "constrained"> = { met: null, constrained: null };
+  let found: ReturnType<typeof predictByCox>;
+  if (task.method.method === "cox") found = predictByCox(divideAgain(source.study, split));
+  else {
+    const { model, own } = yield* trainMethod(source, task, backend);
+    found = {
+      predicted: await predictCauseRows(own, split.test, backend),
+      warnings: model.training.warnings,
+    };
+    held = countHeld(model);
+  }
+  const seconds = secondsNow();
+  const scoring = scoreByCause(found.predicted, { replicates, seed });
+  let next = await scoring.next();
+  for (; !next.done; next = await scoring.next()) yield share + (1 - share) * next.value;
+  return { ...NOTHING, byCause: next.value, ...held, seconds, failure: null, warnings: found.warnings };
 }
 
 /** The split that a task names. */
@@ -134,22 +179,37 @@ async function* predictTestRows(
   task: CompareTask,
   backend: Backend,
 ): AsyncGenerator<number, { readonly model: Model; readonly predicted: PredictedRows }> {
-  const { request } = source;
-  const { method, replicates } = task;
+  const { split } = findSplit(source, task);
+  const { model, own } = yield* trainMethod(source, task, backend);
+  const test = await predictRows(own, split.test, backend);
+  if (!task.method.boosted) return { model, predicted: test };
+  return { model, predicted: repair(own, await predictRows(own, split.validation, backend), test) };
+}
+
+/** The model of a task, and its study with the task's split. */
+async function* trainMethod(
+  source: CompareSource,
+  task: CompareTask,
+  backend: Backend,
+): AsyncGenerator<number, { readonly model: Model; readonly own: Study & { readonly model: Model } }> {
   const { split, seed } = findSplit(source, task);
-  const constraint = { ...request.constraint, ...present({ distance: method.distance ?? undefined }) };
-  const asked = { ...request, seed, method: method.method, constraint };
   const study = divideAgain(source.study, split);
-  const training = shareOfTraining(train(study, asked, backend));
+  const training = shareOfTraining(train(study, { ...askedOf(source.request, task.method), seed }, backend));
   let next = await training.next();
   for (; !next.done; next = await training.next()) {
-    yield replicates === null ? next.value : TRAINING_SHARE * next.value;
+    yield task.replicates === null ? next.value : TRAINING_SHARE * next.value;
   }
   const model = next.value;
-  const own = studyOf(model, study, split);
-  const test = await predictRows(own, split.test, backend);
-  if (!method.boosted) return { model, predicted: test };
-  return { model, predicted: repair(own, await predictRows(own, split.validation, backend), test) };
+  return { model, own: studyOf(model, study, split) };
+}
+
+/** What is trained. The start is the linear part of a network before its first step. */
+function askedOf(request: TrainingRequest, { method, distance }: ComparedMethod): TrainingRequest {
+  const constraint = { ...request.constraint, ...present({ distance: distance ?? undefined }) };
+  if (method !== "start") return { ...request, method, constraint };
+  const { hidden: _, ...rest } = request;
+  const options = { ...request.options, steps: 0 };
+  return { ...rest, method: "nll", network: "linear", preset: "default", options };
 }
 
 /** Everyone, then the groups that are judged. */

@@ -47,8 +47,8 @@ export interface RunScores {
 }
 
 /** Draws of the noise; the same for every run, so that settings differ only by their curves. */
-const NOISE_DRAWS = 200;
-const NOISE_SEED = 1;
+export const NOISE_DRAWS = 200;
+export const NOISE_SEED = 1;
 const numberOf = (value: Measured): number | null => (isAbsent(value) ? null : value);
 
 /** The group furthest from the observed, in units of what chance explains, and p of the largest error of all. */
@@ -105,13 +105,21 @@ export async function scoreRun(
       ? absent(ENTERED_LATE)
       : expectedCalibrationError(mean, kaplanMeierBinned(binned).survival, { bins: groupSupport(binned) });
   const ece = isAbsent(error) ? error : error.ece;
-  const { verdict, steps } = study.model.training;
   return {
     concordance: numberOf(concordance),
     ece: numberOf(ece),
     total: numberOf(totalScore(concordance, ece)),
     worst,
     p,
+    ...countConstraints(study.model),
+  };
+}
+
+/** What the training rows say of the constraints, and how long it took. */
+export function countConstraints({
+  training: { verdict, steps },
+}: Model): Pick<RunScores, "met" | "constrained" | "steps"> {
+  return {
     met: verdict.filter(({ status }) => status === "met").length,
     constrained: verdict.filter(({ status }) => status !== "unsupported").length,
     steps,

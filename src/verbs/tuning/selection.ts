@@ -144,12 +144,17 @@ export interface Selection {
   readonly usedFallback: boolean;
 }
 
+/** What the scores of the rules are where causes compete. */
+const BY_CAUSE =
+  ", where C-index and ECE are means over the causes and every group is measured for each of them";
+
 /** Ties go to the smaller worst error, then to the setting named first. */
 export function selectSetting(
   summaries: readonly SettingSummary[],
   rule: SelectionRule = "calibrated",
+  { byCause = false }: { readonly byCause?: boolean } = {},
 ): Selection {
-  const words = RULE_WORDS[rule];
+  const words = RULE_WORDS[rule] + (byCause ? BY_CAUSE : "");
   const pick = (score: (one: SettingSummary) => number | null, among: readonly SettingSummary[]) => {
     let best: SettingSummary | null = null;
     for (const one of among) {

@@ -13,7 +13,7 @@ import {
   type CauseCommandOptions,
   type CauseOptions,
   readCausePredictions,
-  refuseCausesOfModel,
+  refuseOutcomeOfModel,
 } from "../../io/read-cause-predictions.ts";
 import { namesOption, parseTimes } from "../../options/table-options.ts";
 import { causeSettings, tellCauseAudit } from "../../print/tell-causes.ts";
@@ -71,7 +71,7 @@ export async function runCauseAudit(
   const requirements = readRequirements(options);
   await refuseUnwritable([options.report], [first, second, options.groups]);
   refuseWrongSuffix({ report: options.report });
-  if (second !== undefined) refuseCausesOfModel();
+  if (second !== undefined) refuseOutcomeOfModel(options);
   const read = await readCausePredictions(first, options, requirements);
   const { curves, grid, groups, people } = read;
   const binned = binOutcomes(read.outcomes, grid);

@@ -1,0 +1,63 @@
+/**
+ * Outcomes that a command does not take, refused by name: causes, late entry, start–stop rows, weights, whose rows are
+ * whose. The parser knows no such option of the command; here is what to do instead.
+ */
+
+/** The options that say what an outcome is, beyond time and event. */
+export const OUTCOME_FLAGS = [
+  "--causes",
+  "--censored",
+  "--entry",
+  "--start",
+  "--stop",
+  "--weights",
+  "--id",
+] as const;
+type OutcomeFlag = (typeof OUTCOME_FLAGS)[number];
+
+const OF_MODEL =
+  "the model has its own outcome: its causes, entries and weights are those it was trained with";
+const OF_FILE = "a model's file has everything: no table is read";
+const ROWS = ["--entry", "--start", "--stop", "--weights"] as const;
+const CAUSES = ["--causes", "--censored"] as const;
+
+const allOf = (flags: readonly OutcomeFlag[], hint: string): Partial<Record<OutcomeFlag, string>> =>
+  Object.fromEntries(flags.map((flag) => [flag, hint]));
+
+/** What to do instead, by command. */
+const INSTEAD: Readonly<Record<string, Partial<Record<OutcomeFlag, string>>>> = {
+  km: allOf(
+    CAUSES,
+    "`graduate cif` takes it and gives the incidence of each cause; with --event-is, km is of one alone",
+  ),
+  cox: allOf(["--causes"], "--cause VALUE models one cause; `graduate train --causes` models all of them"),
+  audit: allOf(
+    ["--start", "--stop"],
+    "--entry and --time with --causes; rows of a model that learnt from start–stop rows are judged as such",
+  ),
+  discover: {
+    ...allOf(CAUSES, "incidences from a file are not searched; a model of several causes is: --cause NAME"),
+    ...allOf(
+      ROWS,
+      "curves from a file are searched as of people seen from the start; a model takes its own outcome",
+    ),
+  },
+  boost: {
+    ...allOf(
+      CAUSES,
+      "a repair is of one kind of event; `graduate train --causes` holds groups for every cause",
+    ),
+    ...allOf(ROWS, "a repair counts people from the start, one each; `graduate train` takes it"),
+  },
+  predict: allOf([...CAUSES, ...ROWS], OF_MODEL),
+  explain: allOf([...CAUSES, ...ROWS], OF_MODEL),
+  summary: allOf(OUTCOME_FLAGS, OF_FILE),
+  export: allOf(OUTCOME_FLAGS, OF_FILE),
+};
+
+/** Why a command has no such option, and what to do instead; undefined where it is no outcome's. */
+export function refuseOutcomeFlag(command: string, given: string): string | undefined {
+  const flag = given.replace(/=.*$/s, "");
+  const hint = INSTEAD[command]?.[flag as OutcomeFlag];
+  return hint === undefined ? undefined : `${command} does not take ${flag}: ${hint}`;
+}

@@ -1,0 +1,47 @@
+/**
+ * What is defined for one kind of event alone, refused by name where several causes compete, before anything is
+ * trained: X-Cal's and RPS's losses, the paper's tail term (drsa and the paper's preset), and distances of mean curves.
+ */
+import { InputError } from "../../core/errors.ts";
+import type { DistanceName, Method } from "../../training/choices.ts";
+import type { PresetName } from "../../training/options.ts";
+import { refuseCurveDistance } from "../../training/rows/cause-view.ts";
+
+/** The methods whose loss is defined for several causes, or that have a form for them. */
+const OF_SEVERAL: Readonly<Record<Method, boolean>> = {
+  graduate: true,
+  nll: true,
+  cox: true,
+  drsa: false,
+  xcal: false,
+  rps: false,
+};
+
+/** What a run is asked to be. */
+export interface AskedRun {
+  readonly method?: Method | undefined;
+  readonly preset?: PresetName | undefined;
+  readonly distance?: DistanceName | null | undefined;
+}
+
+/** Refuses a run of one kind of event; `instead` names what several causes can be fitted with. */
+export function refuseOneKind(
+  causes: readonly string[] | null,
+  { method = "graduate", preset = "default", distance }: AskedRun,
+  instead: string,
+): void {
+  if (causes === null) return;
+  if (!OF_SEVERAL[method]) {
+    throw new InputError(`the method ${method} is of one kind of event: it does not take several causes`, {
+      code: "method.causes",
+      hint: instead,
+    });
+  }
+  if (preset === "paper" && method !== "cox") {
+    throw new InputError("the paper's preset is of one kind of event: it does not take several causes", {
+      code: "preset.causes",
+      hint: "leave --preset paper out",
+    });
+  }
+  if (method === "graduate" && distance) refuseCurveDistance(distance, causes);
+}

@@ -1,0 +1,64 @@
+// Every command that reads a table or a model, and every option that says what an outcome is: taken, or refused by
+// name with what to do instead.
+import { describe, expect, test } from "vitest";
+import { createProgram } from "../../src/node/cli.ts";
+import { OUTCOME_FLAGS, refuseOutcomeFlag } from "../../src/node/options/outcome-refusals.ts";
+import { runCli } from "./run-cli.ts";
+
+/** The commands that read a table, a model, or both. */
+const COMMANDS = [
+  ...["describe", "km", "cif", "cox", "train", "compare", "tune"],
+  ...["audit", "discover", "boost", "predict", "explain", "summary", "export"],
+];
+/** What takes an outcome from a table's columns takes all of it, but for what is named here. */
+const REFUSED: Readonly<Record<string, readonly string[]>> = {
+  describe: [],
+  km: ["--causes", "--censored"],
+  cif: [],
+  cox: ["--causes"],
+  train: [],
+  compare: [],
+  tune: [],
+  audit: ["--start", "--stop"],
+  discover: OUTCOME_FLAGS.filter((flag) => flag !== "--id"),
+  boost: OUTCOME_FLAGS.filter((flag) => flag !== "--id"),
+  predict: OUTCOME_FLAGS.filter((flag) => flag !== "--id"),
+  explain: OUTCOME_FLAGS.filter((flag) => flag !== "--id"),
+  summary: OUTCOME_FLAGS,
+  export: OUTCOME_FLAGS,
+};
+
+describe("outcomes on every command", async () => {
+  const program = await createProgram(undefined);
+  test.each(COMMANDS)("%s takes each, or refuses it by name", (name) => {
+    const command = program.commands.find((one) => one.name() === name);
+    const taken = OUTCOME_FLAGS.filter((flag) => command?.options.some(({ long }) => long === flag));
+    const refused = OUTCOME_FLAGS.filter((flag) => refuseOutcomeFlag(name, flag) !== undefined);
+    expect(refused).toEqual(REFUSED[name]);
+    expect([...taken, ...refused].sort()).toEqual([...OUTCOME_FLAGS].sort());
+  });
+});
+
+const mgus = ["test/tables/mgus2.csv", "--time", "months", "--event", "event"];
+test.each([
+  [["km", ...mgus, "--causes", "pcm,death"], "km does not take --causes: `graduate cif` takes it"],
+  [["cox", ...mgus, "--causes=pcm,death"], "cox does not take --causes: --cause VALUE models one cause"],
+  [
+    ["boost", ...mgus, "--curves", "x.csv", "--entry", "age"],
+    "boost does not take --entry: a repair counts people",
+  ],
+  [
+    ["discover", ...mgus, "--curves", "x.csv", "--causes", "pcm"],
+    "a model of several causes is: --cause NAME",
+  ],
+  [
+    ["explain", "a.model", "b.csv", "--weights", "weight"],
+    "explain does not take --weights: the model has its own",
+  ],
+  [["describe", ...mgus, "--censored", "censored"], "--censored is given, and no cause"],
+  [["train", ...mgus, "--censored", "censored"], "--censored is given, and no cause"],
+])("%j says what to do instead", (args, said) => {
+  const { code, stdout, stderr } = runCli(args);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(said);
+});
