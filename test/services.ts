@@ -3,10 +3,9 @@
 export const SERVICES = [
   "test/browser/**/*.test.ts",
   "test/cli/queue.test.ts",
-  "test/compute/webgpu.test.ts",
+  "test/compute/webgpu*.test.ts",
   "test/node/queue.test.ts",
-  "test/report/browser.test.ts",
-  "test/report/card-browser.test.ts",
+  "test/report/*browser.test.ts",
   "test/studio/**/*.test.ts",
-  "test/training/device-run.test.ts",
+  "test/training/device-*.test.ts",
 ];

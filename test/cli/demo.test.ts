@@ -8,7 +8,7 @@ import { runFresh } from "./run-cli.ts";
 
 test("the demo describes, trains, audits and writes the report", async () => {
   const folder = join(mkdtempSync(join(tmpdir(), "demo-")), "new");
-  const { code, stdout } = runFresh(["demo", "--out", folder, "--steps", "30"]);
+  const { code, stdout } = runFresh(["demo", "--out", folder, "--steps", "10"]);
   expect(code).toBe(0);
   const report = join(folder, "graduate-demo-report.html");
   for (const part of [

@@ -90,7 +90,7 @@ test("what a shard cannot do is said before it begins", () => {
 test("a shard that is killed goes on from its checkpoint when the same command is given again", async () => {
   // One run at a time, and long enough that the second is still going when the shard is killed.
   const network = ["--network", "anchored", "--hidden", "24", "--threads", "1"];
-  const long = [...request, ...network, "--steps", "150", "--ensemble", "2"];
+  const long = [...request, ...network, "--steps", "100", "--ensemble", "2"];
   const shard = [...long, "--out", "killed.model", "--shard", "1/1"];
   const child = spawn(process.execPath, [launcher, ...shard], { cwd });
   let stderr = "";

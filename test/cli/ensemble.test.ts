@@ -87,7 +87,7 @@ describe("graduate train --ensemble", () => {
     // On two threads two runs are made side by side and the third by itself, with a network large enough that it is
     // still going when the signal arrives.
     const network = ["--network", "anchored", "--hidden", "32", "--threads", "2"];
-    const asked = [...request, ...network, "--steps", "300", "--ensemble", "3"];
+    const asked = [...request, ...network, "--steps", "150", "--ensemble", "3"];
     expect(runCli([...asked, "--out", whole]).code).toBe(0);
     const child = spawn(
       process.execPath,
@@ -111,8 +111,8 @@ describe("graduate train --ensemble", () => {
     expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
     for (const other of [
       [...asked.slice(0, -1), "4"],
-      [...request, "--steps", "301", "--ensemble", "3"],
-      [...request, "--steps", "300"],
+      [...request, "--steps", "151", "--ensemble", "3"],
+      [...request, "--steps", "150"],
     ]) {
       const refused = runCli([...other, "--resume", checkpoint]);
       expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("belongs to another run")]);

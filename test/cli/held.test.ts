@@ -12,7 +12,7 @@ const table = "datasets/nwtco/nwtco.csv";
 const outcome = ["--time", "edrel", "--event", "rel"];
 const quick = ["--network", "linear", "--steps", "20", "--draws", "0"];
 /** For what holds on any time grid: the solve takes as long as there are bins. */
-const few = ["--bins", "20"];
+const few = ["--bins", "12"];
 const scratch = (name: string) => writeScratch(name, "");
 
 interface Residuals {

@@ -19,6 +19,8 @@ const request = [
   "datasets/nwtco/groups.json",
   "--network",
   "linear",
+  "--bins",
+  "40",
 ];
 const scratch = (name: string) => writeScratch(name, "");
 
@@ -42,14 +44,14 @@ interface TrainDocument {
   };
 }
 
-/** Of 200 steps; trained once. */
+/** Of 400 steps; trained once. */
 const model = scratch("nwtco.model");
-const long = ["train", ...request, "--steps", "200"];
+const long = ["train", ...request, "--steps", "400"];
 
 describe("graduate train", () => {
   test("--json ends with the verdict and the scores on the test rows", () => {
     const document = runJson<TrainDocument>([...long, "--out", model]);
-    expect([document.method, document.seed, document.steps]).toEqual(["graduate", 1, 200]);
+    expect([document.method, document.seed, document.steps]).toEqual(["graduate", 1, 400]);
     expect(document.verdict).toHaveLength(12);
     for (const { told, status, distance, slack } of document.verdict) {
       expect([told, status]).toEqual([true, "met"]);
@@ -66,10 +68,10 @@ describe("graduate train", () => {
     const [header, first, ...rest] = stdout.trimEnd().split("\n");
     expect(header.split(",")).toEqual([
       "row",
-      ...Array.from({ length: 102 }, (_, t) => `S${t + 1}`),
+      ...Array.from({ length: 40 }, (_, t) => `S${t + 1}`),
       "median",
     ]);
-    expect(first.split(",")).toHaveLength(104);
+    expect(first.split(",")).toHaveLength(42);
     expect(rest).toHaveLength(4027);
     const audited = runJson<{ overall: { n: number }; groups: { name: string }[] }>([
       "audit",
@@ -115,13 +117,13 @@ describe("an interrupted run", () => {
     const [resumed, checkpoint] = [scratch("resumed.model"), scratch("killed.checkpoint")];
     await interrupt([...long, "--checkpoint", checkpoint], checkpoint, "SIGKILL");
     const saved = checkpointFromBytes(readFileSync(checkpoint), "checkpoint");
-    expect(saved.checkpoint.step).toBeLessThan(200);
+    expect(saved.checkpoint.step).toBeLessThan(400);
     expect(runCli([...long, "--resume", checkpoint, "--out", resumed]).code).toBe(0);
     expect(readFileSync(resumed).equals(readFileSync(model))).toBe(true);
     const { training, provenance } = modelFromBytes(readFileSync(model), "whole");
     expect(training.solve?.solvedOn).toBe("training and validation rows");
     expect(training.history.map(({ step }) => step)).toEqual(
-      Array.from({ length: 8 }, (_, k) => 25 * (k + 1)),
+      Array.from({ length: 16 }, (_, k) => 25 * (k + 1)),
     );
     expect(provenance?.table).toEqual({
       name: "nwtco.csv",

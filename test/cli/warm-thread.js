@@ -15,7 +15,9 @@ function reply(answer) {
 
 function start() {
   const stdio = ["ignore", openSync(stdout, "a"), openSync(stderr, "a"), "ipc"];
-  const started = fork(program, [launcher], { stdio, execArgv: [] });
+  // As vitest.config.ts has it for the workers.
+  const execArgv = ["--single-threaded-gc", "--max-semi-space-size=32"];
+  const started = fork(program, [launcher], { stdio, execArgv });
   started.on("message", reply);
   started.on("exit", (code) => {
     child = null;

@@ -1,49 +1,19 @@
 // The report of an audit by cause without a browser: its numbers are the audit's, small counts are hidden, no name from
-// outside becomes markup, and the sentences say what the numbers say. In a browser: no barrier, nothing too wide.
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+// outside becomes markup, and the sentences say what the numbers say. cause-browser.test.ts opens it.
 import { parseHTML } from "linkedom";
-import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { count, say } from "../../src/core/sentence.ts";
-import { type CauseReportInput, gatherCauseReport } from "../../src/report/data/cause-report.ts";
-import { renderCauseReport } from "../../src/report/page/render-cause-report.ts";
+import type { CauseReportInput } from "../../src/report/data/cause-report.ts";
 import { gapOf, hundredSentence, judgeCauses, ofHundred } from "../../src/report/words/cause-words.ts";
-import { auditCauses, type CauseAuditTable } from "../../src/verbs/causes/audit-causes.ts";
-import { simulateCauses } from "../stats/simulated-causes.ts";
+import type { CauseAuditTable } from "../../src/verbs/causes/audit-causes.ts";
+import { HOSTILE, makeCauseInput, renderCauses as render } from "./cause-input.ts";
 
-const HOSTILE = '<img src=x onerror="alert(1)">';
 let audit: CauseAuditTable;
 let late: CauseAuditTable;
 let input: CauseReportInput;
 
-const render = (given: CauseReportInput) =>
-  renderCauseReport(gatherCauseReport(given), { document: parseHTML("<html></html>").document });
-
 beforeAll(async () => {
-  const made = simulateCauses(700, 12, 31);
-  const { T, K, incidence } = made.curves;
-  const off = incidence.map((F, at) => (Math.floor(at / T) % K === 0 ? 0.6 * F : F));
-  const curves = { ...made.curves, causes: ["disease", HOSTILE], incidence: off };
-  const groups = [
-    made.groups[1],
-    { name: HOSTILE, rows: made.groups[2].rows },
-    { name: "four", rows: [1, 2, 3, 4] },
-  ];
-  audit = await auditCauses({ curves, outcomes: made.outcomes, groups }, { draws: 50 });
-  const firstBin = made.outcomes.bin.map((_, row) => 1 + (row % 2));
-  late = await auditCauses({ curves, outcomes: { ...made.outcomes, firstBin } }, { draws: 0 });
-  input = {
-    title: "somebody's curves",
-    audit,
-    grid: { edges: Array.from({ length: T + 1 }, (_, t) => 365.25 * t) },
-    timeLabel: "days",
-    groups: [{ name: "x = 0", expression: "x < 1" }, { name: HOSTILE }, { name: "four" }],
-    outcome: { event: "status", time: "days" },
-    table: "people.csv",
-    provenance: { program: "graduate", command: "graduate audit", files: [], settings: { seed: 1 } },
-  };
+  ({ audit, late, input } = await makeCauseInput());
 });
 
 describe("words", () => {
@@ -135,42 +105,3 @@ describe("the page", () => {
     expect(document.querySelectorAll(".figure")).toHaveLength(0);
   });
 });
-
-function findBrowser(): string | null {
-  try {
-    return process.env.GRADUATE_CHROMIUM ?? execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
-  } catch {
-    return null;
-  }
-}
-const executablePath = findBrowser();
-
-test.skipIf(executablePath === null)(
-  "in a browser: no barrier, and nothing wider than a phone or a desk",
-  async () => {
-    const browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] });
-    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    try {
-      for (const [colorScheme, width] of [
-        ["light", 1280],
-        ["dark", 390],
-      ] as const) {
-        const page = await browser.newPage({
-          viewport: { width, height: 900 },
-          colorScheme,
-          bypassCSP: true,
-        });
-        await page.setContent(render(input));
-        expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
-        if (colorScheme === "light") continue; // its colours are those of the other report
-        await page.evaluate(axe);
-        const found = (await page.evaluate("axe.run()")) as {
-          violations: { id: string; nodes: { html: string }[] }[];
-        };
-        expect(found.violations.map(({ id, nodes }) => [id, nodes[0].html])).toEqual([]);
-      }
-    } finally {
-      await browser.close();
-    }
-  },
-);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError, type GraduateError, NumericalError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
@@ -8,119 +7,20 @@ import { createNetwork } from "../../src/models/networks/create-network.ts";
 import { anchorHazards } from "../../src/models/networks/initialise.ts";
 import { readParameters } from "../../src/models/networks/parameters.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
-import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { shuffleBatches } from "../../src/training/batches.ts";
 import { createEvaluator } from "../../src/training/evaluation.ts";
 import { finishRun, judgeGroups } from "../../src/training/finish.ts";
-import type { OptimiserSpec } from "../../src/training/optimiser.ts";
 import { PRESETS, type TrainingOptions } from "../../src/training/options.ts";
-import {
-  type Checkpoint,
-  type OptimiseHooks,
-  optimise,
-  type StepEvent,
-  type TrainingInput,
-} from "../../src/training/trainer.ts";
+import type { Checkpoint, StepEvent, TrainingInput } from "../../src/training/trainer.ts";
 import { separateMemory } from "../compute/backends.ts";
 import { place } from "../compute/problems.ts";
-import { findDevice } from "../compute/webgpu-device.ts";
-import { createTorchNetwork, fromTorch, loadTorchRuns, packRows, type TorchRun } from "./trajectory-twin.ts";
+import { expectClose, follow, followPyTorch } from "./trajectories.ts";
 
-const device = await findDevice();
-if ("missing" in device) console.log(`trajectories on webgpu are skipped: ${device.missing}`);
-
-interface Followed {
-  readonly steps: StepEvent[];
-  readonly checkpoints: Checkpoint[];
-  readonly last: Checkpoint;
-}
-
-async function follow(
-  input: TrainingInput,
-  options: TrainingOptions,
-  hooks?: OptimiseHooks,
-): Promise<Followed> {
-  const run = optimise(input, options, hooks);
-  const steps: StepEvent[] = [];
-  const checkpoints: Checkpoint[] = [];
-  for (;;) {
-    const { done, value } = await run.next();
-    if (done) return { steps, checkpoints, last: value };
-    if (value.type === "step") steps.push(value);
-    if (value.type === "checkpoint") checkpoints.push(value.checkpoint);
-  }
-}
-
-function optimiserOf(run: TorchRun): OptimiserSpec {
-  if (run.optimiser === "sgd") return { kind: "sgd", rate: run.lr };
-  return { kind: run.optimiser, rate: run.lr, decay: run.decay, decayAll: true };
-}
-
-/** Within a share of the largest entry. */
-function expectClose(actual: ArrayLike<number>, wanted: ArrayLike<number>, tolerance: number): void {
-  expect(actual.length).toBe(wanted.length);
-  let largest = 0;
-  for (let k = 0; k < wanted.length; k++) largest = Math.max(largest, Math.abs(wanted[k]));
-  for (let k = 0; k < wanted.length; k++) {
-    expect(Math.abs(actual[k] - wanted[k])).toBeLessThanOrEqual(tolerance * largest);
-  }
-}
-
-/** One for all tests, and closed by none: a device compiles its kernels anew whenever it is opened. */
-function openOnce(open: () => Promise<Backend>): () => Promise<Backend> {
-  let opened: Promise<Backend> | null = null;
-  return async () => {
-    opened ??= open();
-    return { ...(await opened), close: async () => {} };
-  };
-}
-
-const BACKENDS = [
-  { name: "reference", open: async (): Promise<Backend> => createReferenceBackend(), tolerance: 1e-9 },
-  { name: "wasm", open: (): Promise<Backend> => openWasmBackend({ threads: 2 }), tolerance: 1e-4 },
-  ...("missing" in device ? [] : [{ name: "webgpu", open: openOnce(openWebGpuBackend), tolerance: 1e-4 }]),
-];
-
-describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({ open, tolerance }) => {
-  test.each(loadTorchRuns())("$name", async (run) => {
-    const backend = await open();
-    const network = createTorchNetwork(backend, run);
-    const binned = { T: network.T, bin: Int32Array.from(run.t), event: Uint8Array.from(run.d) };
-    const groups = run.groups.map((rows, g) => ({ name: `group ${g}`, rows: Int32Array.from(rows) }));
-    const options: TrainingOptions = {
-      ...PRESETS.paper,
-      objective: { kind: "likelihood", tail: run.tail },
-      constraint: { distance: run.kind, variant: "paper", slack: run.c, strata: 1 },
-      dual: { form: "ascent", rate: run.eta, start: run.steps[0].multipliers },
-      optimiser: optimiserOf(run),
-      steps: run.steps.length,
-      batch: run.batches === null ? null : run.batches[0].length,
-      refresh: false,
-      average: { decay: run.average ?? 0, from: 0 },
-    };
-    const training = { x: packRows(backend, run.x), binned, groups };
-    const { batches } = run;
-    const hooks = batches === null ? {} : { batches: () => batches.map((rows) => Int32Array.from(rows)) };
-    const { steps, last } = await follow({ backend, network, training, validation: null }, options, hooks);
-    await backend.close();
-    steps.forEach((step, k) => {
-      const wanted = run.steps[k];
-      expectClose([step.loss, step.lagrangian], [wanted.loss, wanted.lagrangian], tolerance);
-      expectClose(step.distances, wanted.distances, tolerance);
-      expectClose(step.multipliers, wanted.multipliers, tolerance);
-    });
-    expect(steps).toHaveLength(10);
-    expectClose(last.lagrangian?.multipliers ?? [], run.multipliersAfter, tolerance);
-    for (const [name, values] of Object.entries(fromTorch(run.final))) {
-      expectClose(last.parameters[name], values, tolerance);
-    }
-    if (run.averaged === null) return;
-    for (const [name, values] of Object.entries(fromTorch(run.averaged))) {
-      expectClose(last.average[name], values, tolerance);
-    }
-  });
-});
+followPyTorch([
+  { name: "reference", open: async () => createReferenceBackend(), tolerance: 1e-9 },
+  { name: "wasm", open: () => openWasmBackend({ threads: 2 }), tolerance: 1e-4 },
+]);
 
 /** Rows whose hazard rises with the first feature, with two overlapping groups. */
 function simulate(backend = createReferenceBackend(), N = 240, T = 8, seed = 3): TrainingInput {

@@ -52,7 +52,7 @@ describe("reproduce plan", () => {
     expect(first.stderr).toMatch(/^small: 1 run to do\n1\/1 gbsg, cox, seed 1: C 0\.6/);
     // What a kill leaves behind.
     appendFileSync(out, '{"run":{"plan":"small","coho');
-    const second = runCli(["reproduce", "plan", plan, "--out", out, "--workers", "2"]);
+    const second = runCli(["reproduce", "plan", plan, "--out", out, "--workers", "1"]);
     expect(second.code).toBe(0);
     expect(second.stderr).toContain("was cut off in the middle");
     expect(second.stderr).toContain(`2 runs to do (1 in ${out} already)`);

@@ -93,7 +93,7 @@ describe("people the strengths were not chosen on", () => {
   let fitted: EyeCohort;
   let judged: EyeCohort;
   beforeAll(() => {
-    fitted = draw(41, 40_000);
+    fitted = draw(41, 20_000);
     judged = draw(42, 40_000);
   });
 

@@ -52,6 +52,7 @@ const request: TrainRequest = {
   censored: "none",
   groups: [{ name: "men", expression: "sex = m" }],
   bins: 20,
+  hidden: 6,
   options: { steps: 20, evaluateEvery: 10 },
 };
 
