@@ -4,22 +4,19 @@
  * level, everything else is "not separated".
  */
 import { countOf } from "graduate/data";
-import { formatMarkdown, formatSigned, listOf } from "../pages/markdown.ts";
-import { formatChance } from "../pages/tables.ts";
-import { mean } from "../summaries/summary.ts";
+import { formatMarkdown } from "../pages/markdown.ts";
+import {
+  LEAST_TESTED,
+  rankOf,
+  type ScoreTitle,
+  sayRanks,
+  sayScore,
+  scoreTables,
+} from "../pages/paired-tables.ts";
+import { judge } from "../summaries/paired.ts";
 import { CAUSES } from "./law.ts";
 import type { CauseLine, CauseSystem, CausesPlan } from "./plan.ts";
-import {
-  type CausePart,
-  type CauseRow,
-  type CauseScore,
-  type CausesSummary,
-  judge,
-  type LawPart,
-  summariseCauses,
-  type TablePart,
-  type Verdict,
-} from "./summary.ts";
+import { type CausesSummary, type LawPart, summariseCauses, type TablePart } from "./summary.ts";
 
 const NAMES: Readonly<Record<CauseSystem, string>> = {
   graduate: "graduate",
@@ -32,17 +29,7 @@ const NAMES: Readonly<Record<CauseSystem, string>> = {
   forest: "comprisk's forest",
 };
 
-/** Two seeds leave a test one degree of freedom: nothing is said by it. */
-const LEAST_TESTED = 3;
-
-/** Title, unit and digits of a score. */
-interface Title {
-  readonly title: string;
-  readonly by: number;
-  readonly digits: number;
-}
-
-const LAW_TITLES: readonly Title[] = [
+const LAW_TITLES: readonly ScoreTitle[] = [
   { title: "mean error of groups", by: 100, digits: 2 },
   { title: "largest error of a group", by: 100, digits: 2 },
   { title: "error of everyone", by: 100, digits: 2 },
@@ -50,7 +37,7 @@ const LAW_TITLES: readonly Title[] = [
   { title: `ISE × 1000, ${CAUSES[1]}`, by: 1000, digits: 2 },
 ];
 
-function titlesOf({ table }: TablePart): readonly Title[] {
+function titlesOf({ table }: TablePart): readonly ScoreTitle[] {
   const brier = table.causes.map((cause) => ({ title: `Brier × 100, ${cause}`, by: 100, digits: 2 }));
   return [...brier, ...table.causes.map((cause) => ({ title: `gap, ${cause}`, by: 100, digits: 2 }))];
 }
@@ -86,27 +73,13 @@ function sayMade({ planned, made, laws, tables }: CausesSummary): string {
   return `${made} of ${planned} planned lines (${all.join(", ")}).`;
 }
 
-/** Where graduate's score is lower than the others', not separated, higher. */
-function sayScore(rows: readonly CauseRow[], k: number): string {
-  const others = rows.filter(({ system }) => system !== "graduate");
-  const of = (verdict: Verdict) =>
-    others.filter(({ scores }) => judge(scores[k].difference) === verdict).map(({ system }) => NAMES[system]);
-  const say = (verb: string, list: readonly string[]) =>
-    list.length === 0 ? [] : [`${verb} ${listOf(list)}`];
-  return [
-    ...say("lower than that of", of("better")),
-    ...say("undecided against that of", of("par")),
-    ...say("higher than that of", of("worse")),
-  ].join("; ");
-}
-
 function sayFirst({ laws, tables }: CausesSummary): string {
   const ofLaw = laws
     .filter(({ seeds }) => seeds.length >= LEAST_TESTED)
     .map((law) => {
       const { part, rows, seeds } = law;
       const say = (what: string, k: number) =>
-        `${what} is ${sayScore(rows, k)} (mean rank ${rankOf(rows, k)} of ${rows.length})`;
+        `${what} is ${sayScore(rows, k, NAMES)} (mean rank ${rankOf(rows, k)} of ${rows.length})`;
       const scores = [
         say("graduate's mean true error of groups", 0),
         ...CAUSES.map((cause, k) => say(`its ISE of ${cause}`, 3 + k)),
@@ -116,10 +89,6 @@ function sayFirst({ laws, tables }: CausesSummary): string {
       return `**${where} (part ${part}, ${seeds.length} cohorts):** ${scores.join(". ").replace(/\. i/g, ". I")}.`;
     });
   return [...ofLaw, ...sayTables(tables.filter(({ seeds }) => seeds.length > 1))].join(" ");
-}
-
-function rankOf(rows: readonly CauseRow[], k: number): string {
-  return rows.find(({ system }) => system === "graduate")?.scores[k].rank.toFixed(1) ?? "–";
 }
 
 /** The group and cause that graduate misses most, and who misses it least. */
@@ -142,7 +111,7 @@ function sayTables(tables: readonly TablePart[]): string[] {
   const splits = Math.min(...tables.map(({ seeds }) => seeds.length));
   const ranks =
     `**${tables.length} public tables, two causes each, ${countOf(splits, "split")}:** mean ranks of the integrated ` +
-    `Brier score are ${sayRanks(tables, [0, 1])}; of the calibration by group, ${sayRanks(tables, [2, 3])}.`;
+    `Brier score are ${sayRanks(tables, [0, 1], NAMES)}; of the calibration by group, ${sayRanks(tables, [2, 3], NAMES)}.`;
   if (splits < LEAST_TESTED) return [ranks, `Systems are not tested against each other on ${splits} splits.`];
   const systems = tables[0].rows.map(({ system }) => system).filter((system) => system !== "graduate");
   const count = (system: CauseSystem, scores: readonly number[]) => {
@@ -160,48 +129,6 @@ function sayTables(tables: readonly TablePart[]): string[] {
   ];
 }
 
-/** Mean ranks over tables and scores, the lowest first. */
-function sayRanks(tables: readonly TablePart[], scores: readonly number[]): string {
-  const ranks = tables[0].rows.map(({ system }, s) => {
-    const each = tables.flatMap(({ rows }) => scores.map((k) => rows[s].scores[k].rank));
-    return { system, rank: mean(each) };
-  });
-  return ranks
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ system, rank }) => `${NAMES[system]} ${rank.toFixed(1)}`)
-    .join(", ");
-}
-
-function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): string {
-  const spread = error === null ? "" : ` ± ${(by * error).toFixed(digits)}`;
-  return `${(by * mean).toFixed(digits)}${spread} (${rank.toFixed(1)})`;
-}
-
-function differenceOf({ difference }: CauseScore, { by, digits }: Title, seeds: number): string {
-  if (difference === null) return "–";
-  const { mean, error, p } = difference;
-  const chance = seeds < LEAST_TESTED ? "" : `, p ${formatChance(p)}`;
-  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}${chance}`;
-}
-
-/** Means with ranks, then differences where there are seeds enough for them. */
-function scoreTables({ rows, seeds }: CausePart, titles: readonly Title[]): string[] {
-  const heads = ["", ...titles.map(({ title }) => title)];
-  const tableOf = (of: readonly CauseRow[], cell: (score: CauseScore, title: Title) => string) =>
-    formatMarkdown(
-      heads,
-      of.map(({ system, scores }) => [NAMES[system], ...scores.map((score, k) => cell(score, titles[k]))]),
-    );
-  const means = tableOf(rows, cellOf);
-  if (seeds.length < 2) return [means];
-  const others = rows.filter(({ system }) => system !== "graduate");
-  return [
-    means,
-    "graduate less the other, paired by seed:",
-    tableOf(others, (score, title) => differenceOf(score, title, seeds.length)),
-  ];
-}
-
 function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
   const { part, seeds, rows, groups } = law;
   const what =
@@ -214,7 +141,7 @@ function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
     `${plan.people.toLocaleString("en")} people in each of ${countOf(seeds.length, "cohort")} (seeds ${seeds[0]} to ` +
       `${seeds.at(-1)}), scored on ${fresh} fresh people up to ${plan.times.count * plan.times.step} months. Errors ` +
       "are in points of F_k, ± a standard error, with the mean rank among the systems in brackets; lower is better.",
-    ...scoreTables(law, LAW_TITLES),
+    ...scoreTables(law, LAW_TITLES, NAMES),
     "True error of each group and cause, points, a mean over cohorts:",
     formatMarkdown(
       ["", ...rows.map(({ system }) => NAMES[system])],
@@ -243,7 +170,7 @@ function tableSections(tables: readonly TablePart[]): string[] {
         `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ` +
         `${countOf(seeds.length, "split")}, up to ` +
         `${table.horizon}; groups: ${table.groups.join("; ")}.`;
-      return [title, about, ...scoreTables(part, titlesOf(part))];
+      return [title, about, ...scoreTables(part, titlesOf(part), NAMES)];
     }),
   ];
 }
