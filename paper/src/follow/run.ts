@@ -40,15 +40,18 @@ import {
 } from "./plan.ts";
 import { type OneCause, scoreFollowed } from "./scores.ts";
 
+interface FollowTraining {
+  /** Settings of training, for tests. */
+  readonly training?: Pick<FitRequest, "ensemble" | "options" | "bins">;
+}
+
 /** Where runs find what they need. */
-export interface FollowHome {
+export interface FollowHome extends FollowTraining {
   readonly backend: Backend;
   /** R with survival. */
   readonly rscript: string;
   /** The folder of the public tables. */
   readonly data?: string;
-  /** Settings of training, for tests. */
-  readonly training?: Pick<FitRequest, "ensemble" | "options" | "bins">;
 }
 
 type Columns = Pick<FitRequest, "time" | "event" | "entry" | "start" | "id" | "weights">;
@@ -61,6 +64,8 @@ interface FollowStudy {
   readonly features: readonly string[];
   readonly split: Split;
   readonly groups: readonly Group[];
+  /** The end of a model's last bin, which is the largest training time but for rounding. */
+  readonly horizon: number;
 }
 
 const OUTCOME = { time: "time", event: "event" } as const;
@@ -99,14 +104,17 @@ function openStudy(
   table: Table,
   request: Columns,
   wheres: readonly string[],
-  { seed, fractions }: { readonly seed: number; readonly fractions: FollowPlan["split"] },
+  seed: number,
+  { fractions, training: { bins } = {} }: { readonly fractions: FollowPlan["split"] } & FollowTraining,
 ): FollowStudy {
   const people = request.id === undefined ? undefined : readPeople(table, request.id);
   const drawn = splitRows(table.rows, { seed, fractions, ...(people === undefined ? {} : { people }) });
   const split = dropUnweighted(drawn, table, request.weights);
   const groups = wheres.map((where) => parseNamedGroup(where));
-  const { outcomes, features } = prepare(table, { ...request, split, seed });
-  return { table, request, outcomes: outcomes as OneCause, features, split, groups };
+  const asked = { ...request, split, seed, ...(bins === undefined ? {} : { bins }) };
+  const { outcomes, features, grid } = prepare(table, asked);
+  const horizon = grid.edges[grid.T];
+  return { table, request, outcomes: outcomes as OneCause, features, split, groups, horizon };
 }
 
 /** Whom to predict, and when. */
@@ -175,7 +183,7 @@ async function runLaw(plan: FollowPlan, run: FollowRun, home: FollowHome): Promi
   const { law } = plan;
   const table = await openText("patients.csv", simulatePatients(law.people, seed));
   const columns = { time: "stop", event: "died", start: "start", id: "id" };
-  const study = openStudy(table, columns, LAW_GROUPS, { seed, fractions: plan.split });
+  const study = openStudy(table, columns, LAW_GROUPS, seed, { ...home, fractions: plan.split });
   const fresh = drawFresh(law.truthPeople, seed + law.truthSeedOffset);
   const people = await openText("fresh.csv", fresh.text);
   const times = Float64Array.from({ length: law.times.count }, (_, k) => (k + 1) * law.times.step);
@@ -223,10 +231,9 @@ async function runTable(
   if (home.data === undefined) throw new Error("public tables need --data");
   const table = await openText(`${one.name}.csv`, readFileSync(join(home.data, `${one.name}.csv`), "utf8"));
   const request = COLUMNS[one.rows];
-  const study = openStudy(table, request, one.groups, { seed: run.seed, fractions: plan.split });
-  const { split, groups } = study;
+  const study = openStudy(table, request, one.groups, run.seed, { ...home, fractions: plan.split });
+  const { split, groups, horizon } = study;
   const learn = joinRows(split.train, split.validation);
-  const horizon = split.train.reduce((last, row) => Math.max(last, study.outcomes.time[row]), 0);
   const grid = equalTimeGrid(plan.bins, horizon);
   const { weight: _weight, ...unweighted } = study.outcomes;
   const learnt = pickOutcomes(unweighted, learn);

@@ -1,6 +1,6 @@
 /**
- * Systems beside each other as tables and words: means with mean ranks, differences paired by seed, where ours is lower,
- * not separated, higher.
+ * Systems beside each other as tables and words: means with mean ranks, differences paired by seed, where ours is
+ * lower, not separated, higher.
  */
 import {
   judge,

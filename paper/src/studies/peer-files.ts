@@ -1,6 +1,6 @@
 /**
- * Peers that are scripts of paper/peers: each runs on files in a folder of its own, which is gone afterwards, and leaves
- * one file of numbers, a row a person. Nothing of R or Python is needed by the product.
+ * Peers that are scripts of paper/peers: each runs on files in a folder of its own, which is gone afterwards, and
+ * leaves one file of numbers, a row a person. Nothing of R or Python is needed by the product.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
