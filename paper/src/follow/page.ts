@@ -66,8 +66,8 @@ export function followPage(plan: FollowPlan, lines: readonly FollowLine[]): stri
       `${made} of ${planned} planned lines (${each.join(", ")}). The plan, committed before these runs, is ` +
       "`paper/plans/follow.json`; the law of the simulated people, written down before any model was run on it, is " +
       "`paper/src/follow/law.ts`; the scripts of R are in `paper/peers`. Tables count the seeds that every system " +
-      "has a line of. Lower and higher are paired differences with p below .05, two-sided and not corrected for their " +
-      "number; with few seeds, much that differs is not separated.",
+      "has a line of. Lower and higher are paired differences with p below .05, two-sided and not corrected for " +
+      "their number; with few seeds, much that differs is not separated.",
     ...tableSections(tables),
     ...lawSection(law, plan),
     NOTES,
@@ -103,7 +103,8 @@ function sayTables(tables: readonly FollowTablePart[]): string[] {
   const others = common[0].rows.map(({ system }) => system).filter((system) => system !== "graduate");
   return [
     first,
-    "The cases, tables times scores, in which graduate is lower / not separated / higher are " +
+    `On ${countOf(tested.length, "table")} with ${LEAST_TESTED} splits or more, the cases, tables times scores, in ` +
+      "which graduate is lower / not separated / higher are " +
       `${others.map(count).join(", ")}.`,
   ];
 }
@@ -175,14 +176,14 @@ const TABLE_INTRO =
   "entered; minus the log likelihood per event, of hazards that are constant between quantiles of the event times; " +
   "the absolute log O/E, observed and expected events of the individual logrank, a half added to both; the misfit, " +
   "|O − E|/√V, a mean over everyone and the groups, about 0.8 for the truth. ± a standard error over splits, mean " +
-  "rank in brackets. Splits of one table share people: the standard errors of the differences are those of the corrected " +
-  "resampled t. There is no Brier score: it weighs by a censoring that counts people from the start, which late " +
+  "rank in brackets. Splits of one table share people: the standard errors of the differences are those of the " +
+  "corrected resampled t. There is no Brier score: it weighs by a censoring that counts people from the start, which late " +
   "entry does not have.";
 
 const NOTES =
   "*graduate* is the default of `graduate train`, told of the groups: the mean of five runs, or one where a table has " +
-  "too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the groups, before " +
-  "training and the solve. *Cox* is `coxph` of R's survival (Efron) on the same rows, entries and weights, every " +
-  "column as it is, words as factors; *with group terms* has a column for every group. *Cox without weights* takes the " +
-  "case-cohort as if it were the cohort. Graduate learns nothing from a row that enters and leaves within one of its " +
+  "too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the groups, " +
+  "before training and the solve. *Cox* is `coxph` of R's survival (Efron) on the same rows, entries and weights, every " +
+  "column as it is, words as factors; *with group terms* has a column for every group. *Cox without weights* takes " +
+  "the case-cohort as if it were the cohort. Graduate learns nothing from a row that enters and leaves within one of its " +
   "102 time bins; the scores count such rows, and Cox models learn from them.";
