@@ -172,18 +172,19 @@ function lawSection(law: FollowLawPart, plan: FollowPlan): string[] {
 }
 
 const TABLE_INTRO =
-  "## Public tables\n\nOn the test rows, lower is better: 100 × (1 − C), C the concordance among those who had " +
-  "entered; minus the log likelihood per event, of hazards that are constant between quantiles of the event times; " +
-  "the absolute log O/E, observed and expected events of the individual logrank, a half added to both; the misfit, " +
-  "|O − E|/√V, a mean over everyone and the groups, about 0.8 for the truth. ± a standard error over splits, mean " +
-  "rank in brackets. Splits of one table share people: the standard errors of the differences are those of the " +
-  "corrected resampled t. There is no Brier score: it weighs by a censoring that counts people from the start, which late " +
-  "entry does not have.";
+  "## Public tables\n\nOn the test rows, lower is better: 100 × (1 − C), C the concordance among those who " +
+  "had entered; minus the log likelihood per event, of hazards that are constant between quantiles of the " +
+  "event times; the absolute log O/E, observed and expected events of the individual logrank, a half added " +
+  "to both; the misfit, |O − E|/√V, a mean over everyone and the groups, about 0.8 for the truth. ± a " +
+  "standard error over splits, mean rank in brackets. Splits of one table share people: the standard errors " +
+  "of the differences are those of the corrected resampled t. There is no Brier score: it weighs by a " +
+  "censoring that counts people from the start, which late entry does not have.";
 
 const NOTES =
-  "*graduate* is the default of `graduate train`, told of the groups: the mean of five runs, or one where a table has " +
-  "too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the groups, " +
-  "before training and the solve. *Cox* is `coxph` of R's survival (Efron) on the same rows, entries and weights, every " +
-  "column as it is, words as factors; *with group terms* has a column for every group. *Cox without weights* takes " +
-  "the case-cohort as if it were the cohort. Graduate learns nothing from a row that enters and leaves within one of its " +
-  "102 time bins; the scores count such rows, and Cox models learn from them.";
+  "*graduate* is the default of `graduate train`, told of the groups: the mean of five runs, or one where a " +
+  "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told" +
+  " of the groups, before training and the solve. *Cox* is `coxph` of R's survival (Efron) on the same rows," +
+  " entries and weights, every column as it is, words as factors; *with group terms* has a column for every " +
+  "group. *Cox without weights* takes the case-cohort as if it were the cohort. Graduate learns nothing from" +
+  " a row that enters and leaves within one of its 102 time bins; the scores count such rows, and Cox models" +
+  " learn from them.";
