@@ -185,6 +185,6 @@ const NOTES =
   "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told" +
   " of the groups, before training and the solve. *Cox* is `coxph` of R's survival (Efron) on the same rows," +
   " entries and weights, every column as it is, words as factors; *with group terms* has a column for every " +
-  "group. *Cox without weights* takes the case-cohort as if it were the cohort. Graduate learns nothing from" +
-  " a row that enters and leaves within one of its 102 time bins; the scores count such rows, and Cox models" +
+  "group. *Cox without weights* takes the case-cohort as if it were the cohort. Graduate learns nothing" +
+  " from a row that enters and leaves within one of its 102 time bins; the scores count such rows, and Cox models" +
   " learn from them.";
