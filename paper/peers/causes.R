@@ -6,35 +6,10 @@
 suppressMessages(library(survival))
 arguments <- commandArgs(trailingOnly = TRUE)
 system <- arguments[1]
-file_of <- function(name) file.path(arguments[2], name)
-learn <- read.csv(file_of("learn.csv"), stringsAsFactors = TRUE, na.strings = c("NA", ""))
-people <- read.csv(file_of("people.csv"), stringsAsFactors = TRUE, na.strings = c("NA", ""))
-times <- scan(file_of("times.csv"), quiet = TRUE)
-features <- setdiff(names(learn), c("time", "cause", "entry"))
+folder <- arguments[2]
+outcome <- c("time", "cause", "entry")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "columns.R"))
 K <- max(learn$cause)
-
-for (name in features) {
-  known <- learn[[name]][!is.na(learn[[name]])]
-  if (is.factor(learn[[name]])) {
-    people[[name]] <- factor(people[[name]], levels = levels(learn[[name]]))
-    value <- names(which.max(table(known)))
-  } else value <- median(known)
-  learn[[name]][is.na(learn[[name]])] <- value
-  people[[name]][is.na(people[[name]])] <- value
-}
-features <- features[sapply(features, function(name) length(unique(learn[[name]])) > 1)]
-linear <- paste(features, collapse = " + ")
-
-# The hazard's steps at x = 0 and the scores of the people.
-score <- function(fit) {
-  fit$coefficients[is.na(fit$coefficients)] <- 0
-  design <- model.matrix(as.formula(paste("~", linear)), people)[, names(fit$coefficients), drop = FALSE]
-  drop(design %*% fit$coefficients)
-}
-steps_of <- function(fit) {
-  base <- basehaz(fit, centered = FALSE)
-  list(time = base$time, step = diff(c(0, base$hazard)))
-}
 
 # dF_k = S(t-) dL_k, S the product over all event times of 1 - sum of the causes' steps.
 cox <- function() {

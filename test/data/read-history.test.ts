@@ -1,5 +1,6 @@
 // Entries, causes, weights and people, as they are read from a table; and every fault of theirs, by name.
 import { describe, expect, test } from "vitest";
+import { describeTable } from "../../src/data/checks/describe.ts";
 import { type HistoryColumns, noteHistory, readHistory } from "../../src/data/outcomes/read-history.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
@@ -45,6 +46,18 @@ describe("readHistory", () => {
     const { outcomes } = await read("in,time,event\n0,0,1\n0,3,0\n", { entry: "in" });
     expect([...(outcomes.entry ?? [])]).toEqual([0, 0]);
   });
+});
+
+test("a description says that rows are of people, unless a column was named for them", async () => {
+  const lines = Array.from({ length: 80 }, (_, row) => {
+    const [person, second] = [Math.floor(row / 2), row % 2];
+    return `${person},${4 * second},${4 * second + 4},${second},${40 + (person % 9)},${person % 3}`;
+  });
+  const table = await tableOf(["id,start,time,event,age,stage", ...lines].join("\n"));
+  const codesOf = (more: Partial<HistoryColumns>) =>
+    describeTable(table, { ...columns, ...more }).findings.map(({ code }) => code);
+  expect(codesOf({})).toContain("id");
+  expect(codesOf({ start: "start", id: "id" })).not.toContain("id");
 });
 
 describe("what is refused", () => {

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { evaluateGroup } from "../../src/data/groups/group-members.ts";
-import type { Column } from "../../src/data/table.ts";
+import type { Column, Table } from "../../src/data/table.ts";
 import { binomialRange, holm } from "../../src/stats/comparison.ts";
+import { chooseSearchColumns } from "../../src/verbs/discover/columns.ts";
 import { holmWeighted } from "../../src/verbs/discover/confirm.ts";
 import { type Discovery, discover } from "../../src/verbs/discover/discover.ts";
 import { countLooks, MOST_LOOKS, refuseTooManyCrosses } from "../../src/verbs/discover/work.ts";
@@ -213,4 +214,22 @@ describe("discover", () => {
     const table = { ...people.table, rows: 3999 };
     expect(() => discover({ ...people, table })).toThrow("3999 rows");
   });
+});
+
+test("the columns of the outcome make no groups, entries and weights among them", () => {
+  const names = ["id", "start", "time", "event", "w", "age"];
+  const table: Table = {
+    name: "stays",
+    rows: 40,
+    columns: names.map((name, k) => ({
+      name,
+      type: "number",
+      values: Float64Array.from({ length: 40 }, (_, row) =>
+        name === "event" ? row % 2 : ((7 * row) % 40) + k,
+      ),
+    })),
+  };
+  const outcome = { time: "time", event: "event", start: "start", weights: "w" };
+  const { columns, leftOut } = chooseSearchColumns(table, outcome, { columns: "all", id: "id" });
+  expect([...columns, ...leftOut.map(({ name }) => name)]).toEqual(["age"]);
 });

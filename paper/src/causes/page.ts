@@ -4,22 +4,17 @@
  * level, everything else is "not separated".
  */
 import { countOf } from "graduate/data";
-import { formatMarkdown, formatSigned } from "../pages/markdown.ts";
-import { formatChance } from "../pages/tables.ts";
-import { mean } from "../summaries/summary.ts";
+import { formatMarkdown } from "../pages/markdown.ts";
+import {
+  LEAST_TESTED,
+  rankTable,
+  type ScoreTitle,
+  scoreTables,
+  verdictTable,
+} from "../pages/paired-tables.ts";
 import { CAUSES } from "./law.ts";
 import type { CauseLine, CauseSystem, CausesPlan } from "./plan.ts";
-import {
-  type CausePart,
-  type CauseRow,
-  type CauseScore,
-  type CausesSummary,
-  judge,
-  type LawPart,
-  summariseCauses,
-  type TablePart,
-  type Verdict,
-} from "./summary.ts";
+import { type CausesSummary, type LawPart, summariseCauses, type TablePart } from "./summary.ts";
 
 const NAMES: Readonly<Record<CauseSystem, string>> = {
   graduate: "graduate",
@@ -32,17 +27,7 @@ const NAMES: Readonly<Record<CauseSystem, string>> = {
   forest: "comprisk's forest",
 };
 
-/** Two seeds leave a test one degree of freedom: nothing is said by it. */
-const LEAST_TESTED = 3;
-
-/** Title, unit and digits of a score. */
-interface Title {
-  readonly title: string;
-  readonly by: number;
-  readonly digits: number;
-}
-
-const LAW_TITLES: readonly Title[] = [
+const LAW_TITLES: readonly ScoreTitle[] = [
   { title: "mean error of groups", by: 100, digits: 2 },
   { title: "largest error of a group", by: 100, digits: 2 },
   { title: "error of everyone", by: 100, digits: 2 },
@@ -50,7 +35,7 @@ const LAW_TITLES: readonly Title[] = [
   { title: `ISE × 1000, ${CAUSES[1]}`, by: 1000, digits: 2 },
 ];
 
-function titlesOf({ table }: TablePart): readonly Title[] {
+function titlesOf({ table }: TablePart): readonly ScoreTitle[] {
   const brier = table.causes.map((cause) => ({ title: `Brier × 100, ${cause}`, by: 100, digits: 2 }));
   return [...brier, ...table.causes.map((cause) => ({ title: `gap, ${cause}`, by: 100, digits: 2 }))];
 }
@@ -85,11 +70,6 @@ function sayMade({ planned, made, laws, tables }: CausesSummary): string {
   return `${made} of ${planned} planned lines (${all.join(", ")}).`;
 }
 
-/** graduate's score beside a rival's. */
-const WORDS: Readonly<Record<Verdict, string>> = { better: "lower", par: "undecided", worse: "higher" };
-
-const otherRows = (rows: readonly CauseRow[]) => rows.filter(({ system }) => system !== "graduate");
-
 /** In short: where graduate is lower, undecided and higher; what it misses most; ranks on the public tables. */
 function sayFirst({ laws, tables }: CausesSummary): string[] {
   const ofLaws = laws.filter(({ seeds }) => seeds.length >= LEAST_TESTED).flatMap(sayLaw);
@@ -98,26 +78,19 @@ function sayFirst({ laws, tables }: CausesSummary): string[] {
 
 function sayLaw(law: LawPart): string[] {
   const { part, rows, seeds } = law;
-  const scores = [0, 3, 4];
-  const heads = ["mean true error of groups", ...CAUSES.map((cause) => `ISE of ${cause}`)];
-  const cells = otherRows(rows).map((row) => [
-    NAMES[row.system],
-    ...scores.map((k) => WORDS[judge(row.scores[k].difference)]),
-  ]);
-  const ranks = scores.map((k) => rankOf(rows, k));
+  const columns = [
+    { title: "mean true error of groups", score: 0 },
+    ...CAUSES.map((cause, k) => ({ title: `ISE of ${cause}`, score: 3 + k })),
+  ];
   return [
-    `**${sayPart(part)} (part ${part}, ${countOf(seeds.length, "cohort")} with a known truth).** graduate's score is`,
-    formatMarkdown(["than that of", ...heads], [...cells, [`its mean rank of ${rows.length}`, ...ranks]]),
+    `**${sayPart(part)} (part ${part}, ${countOf(seeds.length, "cohort")} with a known truth).**`,
+    verdictTable(rows, columns, NAMES),
     sayLargest(law),
   ];
 }
 
 function sayPart(part: string): string {
   return part === "A" ? "Simulated patients, everyone from the start" : "Simulated patients, some come late";
-}
-
-function rankOf(rows: readonly CauseRow[], k: number): string {
-  return rows.find(({ system }) => system === "graduate")?.scores[k].rank.toFixed(1) ?? "–";
 }
 
 /** The group and cause that graduate misses most, and who misses it least. */
@@ -139,68 +112,18 @@ function sayLargest({ groups, rows }: LawPart): string {
 function sayTables(tables: readonly TablePart[]): string[] {
   if (tables.length === 0) return [];
   const splits = Math.min(...tables.map(({ seeds }) => seeds.length));
-  const isTested = splits >= LEAST_TESTED;
-  const about = isTested
-    ? "Cases: graduate lower / undecided / higher, of a table and a cause each."
-    : `Systems are not tested against each other on ${splits} splits.`;
-  const heads = ["", "rank, Brier score", "rank, calibration by group"];
-  const rows = rankSystems(tables).map(({ system, brier, gap }) => {
-    const ranks = [NAMES[system], brier.toFixed(1), gap.toFixed(1)];
-    return isTested
-      ? [...ranks, countCases(tables, system, [0, 1]), countCases(tables, system, [2, 3])]
-      : ranks;
-  });
+  const about =
+    splits < LEAST_TESTED
+      ? `Systems are not tested against each other on ${splits} splits.`
+      : "Cases: graduate lower / undecided / higher, of a table and a cause each.";
+  const columns = [
+    { title: "Brier score", scores: [0, 1] },
+    { title: "calibration by group", scores: [2, 3] },
+  ];
   return [
     `**${countOf(tables.length, "public table")}, two causes each, ${countOf(splits, "split")}.** Mean ranks of the ` +
       `integrated Brier score and of the gap to Aalen-Johansen in the groups. ${about}`,
-    formatMarkdown(isTested ? [...heads, "cases, Brier score", "cases, calibration"] : heads, rows),
-  ];
-}
-
-function countCases(tables: readonly TablePart[], system: CauseSystem, scores: readonly number[]): string {
-  if (system === "graduate") return "–";
-  const found = { better: 0, par: 0, worse: 0 };
-  for (const { rows } of tables)
-    for (const k of scores)
-      found[judge(rows.find((row) => row.system === system)?.scores[k].difference ?? null)]++;
-  return `${found.better} / ${found.par} / ${found.worse}`;
-}
-
-/** Mean ranks over tables and causes, the lowest of the Brier score first. */
-function rankSystems(tables: readonly TablePart[]) {
-  const rankBy = (s: number, scores: readonly number[]) =>
-    mean(tables.flatMap(({ rows }) => scores.map((k) => rows[s].scores[k].rank)));
-  return tables[0].rows
-    .map(({ system }, s) => ({ system, brier: rankBy(s, [0, 1]), gap: rankBy(s, [2, 3]) }))
-    .sort((a, b) => a.brier - b.brier);
-}
-
-function cellOf({ mean, error, rank }: CauseScore, { by, digits }: Title): string {
-  const spread = error === null ? "" : ` ± ${(by * error).toFixed(digits)}`;
-  return `${(by * mean).toFixed(digits)}${spread} (${rank.toFixed(1)})`;
-}
-
-function differenceOf({ difference }: CauseScore, { by, digits }: Title, seeds: number): string {
-  if (difference === null) return "–";
-  const { mean, error, p } = difference;
-  const chance = seeds < LEAST_TESTED ? "" : `, p ${formatChance(p)}`;
-  return `${formatSigned(by * mean, digits)} ± ${(by * error).toFixed(digits)}${chance}`;
-}
-
-/** Means with ranks, then differences where there are seeds enough for them. */
-function scoreTables({ rows, seeds }: CausePart, titles: readonly Title[]): string[] {
-  const heads = ["", ...titles.map(({ title }) => title)];
-  const tableOf = (of: readonly CauseRow[], cell: (score: CauseScore, title: Title) => string) =>
-    formatMarkdown(
-      heads,
-      of.map(({ system, scores }) => [NAMES[system], ...scores.map((score, k) => cell(score, titles[k]))]),
-    );
-  const means = tableOf(rows, cellOf);
-  if (seeds.length < 2) return [means];
-  return [
-    means,
-    "graduate less the other, paired by seed:",
-    tableOf(otherRows(rows), (score, title) => differenceOf(score, title, seeds.length)),
+    rankTable(tables, columns, NAMES),
   ];
 }
 
@@ -214,7 +137,7 @@ function lawSection(law: LawPart, { plan }: CausesSummary): string[] {
     `${plan.people.toLocaleString("en")} people in each of ${countOf(seeds.length, "cohort")} (seeds ${seeds[0]} to ` +
       `${seeds.at(-1)}), scored on ${fresh} fresh people up to ${plan.times.count * plan.times.step} months. Errors ` +
       "are in points of F_k, ± a standard error, with the mean rank among the systems in brackets; lower is better.",
-    ...scoreTables(law, LAW_TITLES),
+    ...scoreTables(law, LAW_TITLES, NAMES),
     "True error of each group and cause, points, a mean over cohorts:",
     formatMarkdown(
       ["", ...rows.map(({ system }) => NAMES[system])],
@@ -242,7 +165,7 @@ function tableSections(tables: readonly TablePart[]): string[] {
         `${rowsOf.learnt} rows learnt from and ${rowsOf.test} test rows in each of ` +
         `${countOf(seeds.length, "split")}, up to ` +
         `${table.horizon}; groups: ${table.groups.join("; ")}.`;
-      return [title, about, ...scoreTables(part, titlesOf(part))];
+      return [title, about, ...scoreTables(part, titlesOf(part), NAMES)];
     }),
   ];
 }

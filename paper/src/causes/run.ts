@@ -24,13 +24,11 @@ import {
 import { VERSION } from "../runs/checkout.ts";
 import { joinSplit, membersAmong, START } from "../runs/fit.ts";
 import { round, secondsSince } from "../studies/lines.ts";
+import { supportOf } from "../studies/truth.ts";
 import { CAUSES, LAW_GROUPS, simulateValves, trueIncidence } from "./law.ts";
 import { type PeerPrograms, runPeer } from "./peers.ts";
 import type { CauseLine, CauseRun, CausesPlan, CauseTable, LawLine, TableLine } from "./plan.ts";
 import { scoreTestRows } from "./scores.ts";
-
-/** Fewer rows of a group that are at risk at a time do not count there. */
-const LEAST_AT_RISK = 10;
 
 /** Where runs find what they need. */
 export interface CausesHome {
@@ -145,14 +143,6 @@ async function runLaw(plan: CausesPlan, late: boolean, run: CauseRun, home: Caus
     seconds,
     version: VERSION,
   };
-}
-
-/** At how many of the times at least ten of a group's rows that were learnt from are at risk. */
-function supportOf({ entry, time }: Outcomes, rows: Int32Array, times: Float64Array): number {
-  const atRisk = (t: number) => rows.filter((row) => (entry?.[row] ?? 0) < t && time[row] >= t).length;
-  let support = times.length;
-  while (support > 1 && atRisk(times[support - 1]) < LEAST_AT_RISK) support--;
-  return support;
 }
 
 function scoreTruth(

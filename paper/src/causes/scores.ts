@@ -6,8 +6,8 @@
 import { isAbsent } from "graduate/core";
 import { type Outcomes, pickOutcomes } from "graduate/data";
 import { type CausesInput, calibrateIncidence, scoreIncidence } from "graduate/stats";
-import { mean } from "../summaries/summary.ts";
 import { round } from "../studies/lines.ts";
+import { mean } from "../summaries/summary.ts";
 import type { TableLine } from "./plan.ts";
 
 export interface TestRows {

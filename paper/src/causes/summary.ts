@@ -1,12 +1,16 @@
 /**
  * What the page on competing causes shows: of every part of the plan the means over seeds by system, mean ranks, and
- * differences of graduate from the others, paired by seed. Seeds count where every system of the part has a line.
- * Simulated cohorts share nobody and are tested by Student's t; splits of one table share rows, which the corrected
- * resampled t allows for, and its standard errors are the wider.
+ * differences of graduate from the others, paired by seed.
  */
-import { isAbsent } from "graduate/core";
-import { correctedResampledT, pairedT } from "graduate/stats";
-import { type Estimate, estimate, LEVEL, mean } from "../summaries/summary.ts";
+import {
+  type PairedRow,
+  type PairedSystems,
+  pairSystems,
+  type Score,
+  testCohorts,
+  testSplits,
+} from "../summaries/paired.ts";
+import { mean } from "../summaries/summary.ts";
 import {
   type CauseLine,
   type CauseSystem,
@@ -17,39 +21,11 @@ import {
   type TableLine,
 } from "./plan.ts";
 
-/** A score of a line; lower is better. */
-interface Score<Line> {
-  readonly name: string;
-  readonly read: (line: Line) => number;
-}
+export type CauseRow = PairedRow<CauseSystem>;
 
-/** graduate less another system. */
-export interface CauseDifference {
-  readonly mean: number;
-  readonly error: number;
-  readonly p: number;
-}
-
-export interface CauseScore extends Estimate {
-  /** The mean over seeds of the place among the systems, 1 for the lowest. */
-  readonly rank: number;
-  /** Null for graduate itself, and where it cannot be tested. */
-  readonly difference: CauseDifference | null;
-}
-
-export interface CauseRow {
-  readonly system: CauseSystem;
-  readonly scores: readonly CauseScore[];
-}
-
-export interface CausePart {
+export interface CausePart extends PairedSystems<CauseSystem> {
   readonly part: string;
   readonly planned: number;
-  readonly made: number;
-  /** Seeds that every system has a line of. */
-  readonly seeds: readonly number[];
-  readonly scores: readonly string[];
-  readonly rows: readonly CauseRow[];
 }
 
 /** The mean true error of a group and a cause under every system. */
@@ -110,7 +86,7 @@ export function summariseCauses(plan: CausesPlan, lines: readonly CauseLine[]): 
       const summary = {
         part,
         planned: plannedOf(part),
-        ...summarisePart(own, systems, LAW_SCORES, testCohorts),
+        ...pairSystems(own, systems, LAW_SCORES, testCohorts),
       };
       return { ...summary, groups: summariseGroups(own, summary.seeds, systems) };
     }),
@@ -118,65 +94,10 @@ export function summariseCauses(plan: CausesPlan, lines: readonly CauseLine[]): 
       const own = made.filter((line): line is TableLine => line.kind === "table" && line.part === table.name);
       const rowsOf = own.at(0)?.rows ?? null;
       const test = (differences: readonly number[]) => testSplits(differences, rowsOf);
-      const summary = summarisePart(own, plan.tables.systems, TABLE_SCORES, test);
+      const summary = pairSystems(own, plan.tables.systems, TABLE_SCORES, test);
       return { part: table.name, planned: plannedOf(table.name), ...summary, table, rowsOf };
     }),
   };
-}
-
-type Test = (differences: readonly number[]) => CauseDifference | null;
-
-const testCohorts: Test = (differences) => {
-  const test = pairedT(differences);
-  return isAbsent(test) ? null : { mean: test.mean, error: test.standardError, p: test.p };
-};
-
-function testSplits(differences: readonly number[], rows: TableLine["rows"] | null): CauseDifference | null {
-  if (rows === null) return null;
-  const test = correctedResampledT(differences, { trainSize: rows.learnt, testSize: rows.test });
-  return isAbsent(test) ? null : { mean: test.mean, error: test.standardError, p: test.p };
-}
-
-function summarisePart<Line extends CauseLine>(
-  lines: readonly Line[],
-  systems: readonly CauseSystem[],
-  scores: readonly Score<Line>[],
-  test: Test,
-): Omit<CausePart, "part" | "planned"> {
-  const find = (seed: number, system: CauseSystem) =>
-    lines.find((line) => line.seed === seed && line.system === system);
-  const seeds = [...new Set(lines.map(({ seed }) => seed))]
-    .filter((seed) => systems.every((system) => find(seed, system) !== undefined))
-    .sort((a, b) => a - b);
-  const linesOf = (system: CauseSystem) => seeds.flatMap((seed) => find(seed, system) ?? []);
-  const names = scores.map(({ name }) => name);
-  if (seeds.length === 0) return { made: lines.length, seeds, scores: names, rows: [] };
-  const rows = systems.map((system) => ({
-    system,
-    scores: scores.map(({ read }) => {
-      const values = linesOf(system).map(read);
-      const ours = linesOf("graduate").map(read);
-      const others = systems.map((one) => linesOf(one).map(read));
-      const rank = mean(
-        values.map((value, s) =>
-          placeAmong(
-            value,
-            others.map((one) => one[s]),
-          ),
-        ),
-      );
-      const difference = system === "graduate" ? null : test(values.map((value, s) => ours[s] - value));
-      return { ...estimate(values), rank, difference };
-    }),
-  }));
-  return { made: lines.length, seeds, scores: names, rows };
-}
-
-/** 1 for the lowest; those who share a value share the mean of their places. */
-export function placeAmong(value: number, values: readonly number[]): number {
-  const below = values.filter((one) => one < value).length;
-  const equal = values.filter((one) => one === value).length;
-  return below + (equal + 1) / 2;
 }
 
 function summariseGroups(
@@ -195,12 +116,4 @@ function summariseGroups(
       ),
     })),
   );
-}
-
-export type Verdict = "better" | "par" | "worse";
-
-/** Whether graduate's score is lower, higher, or not separated, at the level of the pages. */
-export function judge(difference: CauseDifference | null): Verdict {
-  if (difference === null || !(difference.p < LEVEL)) return "par";
-  return difference.mean < 0 ? "better" : "worse";
 }

@@ -10,6 +10,7 @@ import { addCustomersTarget } from "./customers.ts";
 import { addExamplesTarget } from "./examples.ts";
 import { addFiguresTarget } from "./figures.ts";
 import { addFoldsTarget } from "./folds.ts";
+import { addFollowTarget } from "./follow.ts";
 import { addHeldTarget } from "./held-not-told.ts";
 import { addMethodTarget } from "./method.ts";
 import { addPicturesTarget } from "./pictures.ts";
@@ -30,6 +31,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addCustomersTarget,
   addBandsTarget,
   addCausesTarget,
+  addFollowTarget,
   addPicturesTarget,
 ];
 

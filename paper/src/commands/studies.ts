@@ -9,6 +9,8 @@ import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
 import { causesPage } from "../causes/page.ts";
 import { type CauseLine, readCausesPlan } from "../causes/plan.ts";
+import { followPage } from "../follow/page.ts";
+import { type FollowLine, readFollowPlan } from "../follow/plan.ts";
 import { bandsPage } from "../pages/bands.page.ts";
 import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
@@ -85,6 +87,7 @@ export const STUDY_PAGES = {
   customers: (path: string) =>
     customersPage(summariseCustomers(readCustomersPlan(), readLines<CustomerLine>(path))),
   causes: (path: string) => causesPage(readCausesPlan(), readLines<CauseLine>(path)),
+  follow: (path: string) => followPage(readFollowPlan(), readLines<FollowLine>(path)),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 

@@ -15,9 +15,10 @@ import {
 } from "../../src/causes/plan.ts";
 import { createCausesRunner } from "../../src/causes/run.ts";
 import { scoreTestRows } from "../../src/causes/scores.ts";
-import { judge, placeAmong, summariseCauses } from "../../src/causes/summary.ts";
+import { summariseCauses } from "../../src/causes/summary.ts";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 import { readLines } from "../../src/studies/lines.ts";
+import { judge, placeAmong } from "../../src/summaries/paired.ts";
 
 const plan = readCausesPlan();
 

@@ -108,7 +108,8 @@ export function describeTable(
     findings: [
       ...findings,
       ...checkHistory(table, columns, inspected),
-      ...checked.findings,
+      // What was told by --id needs no telling.
+      ...checked.findings.filter(({ code, column }) => code !== "id" || column !== columns.id),
       ...checkFeatures(table, features, inspected),
       ...groupFindings,
     ],

@@ -8,7 +8,7 @@
 import { checkTable } from "../../data/checks/sanity.ts";
 import { columnsOf } from "../../data/groups/group-expression.ts";
 import { parseGroup } from "../../data/groups/parse-group.ts";
-import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
+import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { findColumn, type Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { columnsNeeded } from "../predict.ts";
@@ -61,9 +61,10 @@ export function chooseSearchColumns(
   for (const name of [...dropped, ...(named ?? [])]) findColumn(table, name);
   if (named !== undefined) return { columns: named.filter((name) => !dropped.has(name)), leftOut: [] };
   const own = model === null || asked === "all" ? null : new Set(listModelColumns(model));
+  const roles = [...outcomeNames(outcome), id];
   const candidates = table.columns
     .map(({ name }) => name)
-    .filter((name) => ![outcome.time, outcome.event, id].includes(name) && !dropped.has(name));
+    .filter((name) => !roles.includes(name) && !dropped.has(name));
   const wanted = candidates.filter((name) => own?.has(name) ?? true);
   const checked = checkTable(table, { ...outcome, features: wanted }).features;
   const foreign = candidates.filter((name) => own !== null && !own.has(name));
