@@ -42,6 +42,34 @@ describe("equal bins", () => {
     expect([grid.edges[0], grid.edges[1], grid.edges[101], grid.edges[102]]).toEqual([0, 0.5, 50.5, 51]);
   });
 
+  test("end at the horizon to the last bit, so that an event there is one", () => {
+    const horizon = 102.5833;
+    expect((102 * horizon) / 102).toBeLessThan(horizon);
+    const grid = fitTimeGrid(observe([horizon, 20], [1, 0]));
+    expect(grid.edges[102]).toBe(horizon);
+    expect([...binOutcomes(observe([horizon, 20], [1, 0]), grid).event]).toEqual([1, 0]);
+  });
+
+  test("are finer where people are under observation for a small part of the clock", () => {
+    // Ages at entry and exit: the clock runs for 80 years, people are seen for 27 of them.
+    const people = (entry: number[], time: number[], id?: number[]) => ({
+      ...observe(
+        time,
+        time.map(() => 1),
+      ),
+      entry: Float64Array.from(entry),
+      ...(id && { id: Int32Array.from(id) }),
+    });
+    const defaultOf = (...rows: Parameters<typeof people>) => fitTimeGrid(people(...rows)).T;
+    expect(defaultOf([53, 60, 40], [80, 78, 67])).toBe(3 * DEFAULT_BINS);
+    expect(defaultOf([79, 70], [80, 71])).toBe(4 * DEFAULT_BINS);
+    expect(defaultOf([0, 10, 30], [80, 60, 70])).toBe(DEFAULT_BINS);
+    // The rows of one person count together.
+    expect(defaultOf([0, 20, 40, 60], [20, 40, 60, 80], [1, 1, 1, 1])).toBe(DEFAULT_BINS);
+    expect(defaultOf([0, 20, 40, 60], [20, 40, 60, 80])).toBe(4 * DEFAULT_BINS);
+    expect(fitTimeGrid(people([79, 70], [80, 71]), { T: 10 }).T).toBe(10);
+  });
+
   test("put an exact edge in the bin it closes, for every whole-number edge", () => {
     for (const width of [1, 2, 7, 61]) {
       const grid = equalTimeGrid(102, 102 * width);

@@ -36,7 +36,7 @@ export interface TimeGrid {
 
 /** How many bins, up to when, of which kind. */
 export interface TimeGridOptions {
-  /** Bins asked for; a quantile grid may have fewer, see fitTimeGrid. */
+  /** Bins asked for; 102 unless given, more under late entry; a quantile grid may have fewer, see fitTimeGrid. */
   readonly T?: number;
   /** Default: the largest training time. */
   readonly horizon?: number;
@@ -46,6 +46,10 @@ export interface TimeGridOptions {
 
 /** The GRADUATE paper's number of bins. */
 export const DEFAULT_BINS = 102;
+/** Under late entry there are at most this many times as many by default: a step costs as much more. */
+const MOST_FINER = 4;
+/** The share of people who are not above the times that decide it. */
+const UPPER_SHARE = 0.95;
 /** A day each for fifty years; a model file that claims more asks for memory, not for predictions. */
 export const MAX_BINS = 20_000;
 
@@ -59,7 +63,8 @@ export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = 
   checkTimes(training.time);
   if (training.time.length === 0)
     throw new InputError("no training rows to fit a time grid on", { code: "rows.none" });
-  const { T = DEFAULT_BINS, kind = "equal", horizon = largest(training.time) } = options;
+  const { kind = "equal", horizon = largest(training.time) } = options;
+  const { T = defaultBins(training, horizon) } = options;
   if (horizon === 0 && options.horizon === undefined) {
     throw new InputError("every training time is 0: there is no time to divide into bins", {
       code: "time.zero",
@@ -74,10 +79,41 @@ export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = 
   return equalTimeGrid(T, horizon);
 }
 
-/** T bins of equal width up to the horizon. */
+/**
+ * 102 bins are fine enough for people who are seen from the start of the clock. Where age is the clock, people are under
+ * observation for a small part of it, and bins of the whole would be too wide for their time at risk: then there are two
+ * to four times as many, as the time on the clock is to the time under observation.
+ */
+function defaultBins({ time, entry, id }: Outcomes, horizon: number): number {
+  if (entry === undefined) return DEFAULT_BINS;
+  const people = new Map<number, { first: number; last: number }>();
+  for (let row = 0; row < time.length; row++) {
+    const person = id?.[row] ?? row;
+    const { first, last } = people.get(person) ?? { first: horizon, last: 0 };
+    people.set(person, {
+      first: Math.min(first, entry[row]),
+      last: Math.max(last, Math.min(time[row], horizon)),
+    });
+  }
+  const seen = [...people.values()];
+  const ends = upperQuantile(seen.map(({ last }) => last));
+  const spans = upperQuantile(seen.map(({ first, last }) => last - first));
+  if (!(spans > 0)) return DEFAULT_BINS;
+  return DEFAULT_BINS * Math.min(MOST_FINER, Math.max(1, Math.round(ends / spans)));
+}
+
+/** Nearly the largest, so that one person who was seen for long does not decide. */
+function upperQuantile(values: number[]): number {
+  values.sort((one, other) => one - other);
+  return values[Math.ceil(UPPER_SHARE * values.length) - 1];
+}
+
+/** T bins of equal width up to the horizon, which is the last edge to the last bit. */
 export function equalTimeGrid(T: number, horizon: number): TimeGrid {
   checkBinsAndHorizon(T, horizon);
-  return { kind: "equal", T, edges: Float64Array.from({ length: T + 1 }, (_, t) => (t * horizon) / T) };
+  const edges = Float64Array.from({ length: T + 1 }, (_, t) => (t * horizon) / T);
+  edges[T] = horizon;
+  return { kind: "equal", T, edges };
 }
 
 /** The bin, 1…T, of a time ≥ 0; times after the horizon are in bin T. */

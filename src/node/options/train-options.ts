@@ -94,7 +94,7 @@ export function addSubjectOptions(command: Command): Command {
       "--rows-are-independent",
       "take rows as people although a column looks like an id with several rows",
     )
-    .option("--bins <n>", "time bins (default: 102)", parseCount)
+    .option("--bins <n>", "time bins (default: 102, more under late entry)", parseCount)
     .option(
       "--horizon <time>",
       "the end of the last bin (default: the largest training time)",
