@@ -4,7 +4,8 @@
  * operation is; these take the same operations in the same order and give the same bits, on any number of threads. Only
  * the order of independent rows and bins is free. float64 and int32 arrays are backend arrays too: `allocate` counts
  * float32 numbers, so a float64 takes two of them. Not every row can be computed here: an operation that answers false
- * has met a logit beyond the table of exponentials, or a product that needs a logarithm on the way, and what it wrote is not to be used.
+ * has met a logit beyond the table of exponentials, or a product that needs a logarithm on the way, and what it wrote
+ * is not to be used.
  */
 import type { DeviceArray } from "./backend.ts";
 

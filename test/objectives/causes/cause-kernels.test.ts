@@ -1,5 +1,5 @@
-// Kernels over people with several causes against the loops of cause-curves.ts and cause-likelihood.ts, to the last bit,
-// on one thread and on several, with late entry and weights and without; and what kernels decline.
+// Kernels over people with several causes against the loops of cause-curves.ts and cause-likelihood.ts, to the last
+// bit, on one thread and on several, with late entry and weights and without; and what kernels decline.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Backend } from "../../../src/compute/backend.ts";
 import { createRandom } from "../../../src/core/random.ts";

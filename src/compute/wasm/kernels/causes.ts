@@ -1,9 +1,9 @@
 /**
  * Hazards and curves of people with K causes, their likelihood, and the way back from slopes of conditional logits, by
  * the operations of objectives/causes/ in their order: the same bits in two lanes. Lanes are neighbouring bins, but for
- * survival, whose product waits for itself from bin to bin: there two causes go together. A person's logits, hazards and
- * slopes are [K,T], one cause after the other. People with a logit beyond the table, and products that the host would
- * fold, are left to the host.
+ * survival, whose product waits for itself from bin to bin: there two causes go together. A person's logits, hazards
+ * and slopes are [K,T], one cause after the other. People with a logit beyond the table, and products that the host
+ * would fold, are left to the host.
  */
 import { JOB_NEXT_SLOT, JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_SLOTS } from "./job.ts";
 import { ROW_BIN, ROW_CAUSES, ROW_CONDITIONAL, ROW_D_LOGITS, ROW_EVENT, ROW_FIRST_BIN } from "./row-job.ts";
