@@ -5,6 +5,7 @@
  */
 import type { FindingLevel } from "graduate/data";
 import type { Choices, NamedGroup } from "./choices.ts";
+import type { DriversView, PersonRequest, PersonView } from "./people.ts";
 
 export type { Choices, NamedGroup, Role, TrainChoices } from "./choices.ts";
 
@@ -164,49 +165,7 @@ export type PersonInput =
     }
   | { readonly kind: "choice"; readonly name: string; readonly values: readonly string[] };
 
-/** Values by column, as texts; "" is missing. */
-export type PersonValues = Readonly<Record<string, string>>;
-
-export interface PersonRequest {
-  /** From 1; null for a person who is not in the table. */
-  readonly row: number | null;
-  /** What differs from the row, or all there is without one. */
-  readonly values: PersonValues;
-  readonly at: readonly number[];
-}
-
-export interface PersonView {
-  readonly values: PersonValues;
-  readonly curve: Curve;
-  /** As the row is, where values were changed. */
-  readonly before: Curve | null;
-  readonly everyone: Curve;
-  readonly risks: readonly { readonly time: number; readonly risk: number; readonly before: number | null }[];
-  /** The same of every cause, where the model tells several apart. */
-  readonly causes: readonly PersonCause[];
-  /** The risk as people of a hundred. */
-  readonly sentence: string;
-  readonly median: number | null;
-  readonly doubts: readonly string[];
-}
-
-/** What the model says of one of several causes: risks by the times asked for, and the incidence along the curve. */
-export interface PersonCause {
-  readonly name: string;
-  readonly risks: readonly number[];
-  readonly incidence: readonly number[];
-}
-
-/** What each column adds to a risk, strongest first; shares, not hundredths. */
-export interface DriversView {
-  /** Null where the model has one kind of event. */
-  readonly cause: string | null;
-  /** "5 years". */
-  readonly moment: string;
-  readonly everyone: number;
-  readonly person: number;
-  readonly drivers: readonly { readonly name: string; readonly value: string; readonly share: number }[];
-}
+export type { PersonValues, PersonRequest, PersonView, PersonCause, DriversView } from "./people.ts";
 
 /** Another model's incidences of the rows of the table that is open, a file for each cause. */
 export interface IncidenceRequest {
