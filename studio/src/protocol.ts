@@ -4,55 +4,10 @@
  * what is kept if they want it kept; tables, studies and models stay in the worker.
  */
 import type { FindingLevel } from "graduate/data";
+import type { Choices, NamedGroup } from "./choices.ts";
+import type { DriversView, PersonRequest, PersonView } from "./people.ts";
 
-/** What a column is for, beside time and event. */
-export type Role = "learn" | "hold" | "person" | "leave";
-
-export interface NamedGroup {
-  readonly name: string;
-  readonly expression: string;
-}
-
-/** Expert options; what is undefined is left to the data. */
-export interface TrainChoices {
-  readonly preset: "default" | "paper";
-  readonly seed: number;
-  readonly ensemble?: number;
-  readonly splines?: boolean;
-  readonly slack?: number;
-  readonly distance?: string;
-  readonly steps?: number;
-  readonly deterministic: boolean;
-  readonly backend: "wasm" | "webgpu" | "reference";
-}
-
-/** Everything that a person has chosen. */
-export interface Choices {
-  /** Columns that are read as categories although they look like numbers. */
-  readonly category: readonly string[];
-  readonly time: string;
-  readonly event: string;
-  /** The value of the event column that means it happened; "" leaves that to the reader's rules. */
-  readonly eventIs: string;
-  /** What each value of the event column means, where it tells several causes apart; empty where it does not. */
-  readonly causes: Readonly<Record<string, "censored" | "cause">>;
-  /** The date that times are counted from; "" where the time is a number. */
-  readonly origin: string;
-  /** Columns that an outcome may have beyond time and event; "" where it has none. */
-  readonly entry: string;
-  readonly start: string;
-  readonly weights: string;
-  /** The unit of time in words, for plots and the report. */
-  readonly unit: string;
-  readonly roles: Readonly<Record<string, Role>>;
-  /** Columns that are learnt from although they give the outcome away, by name. */
-  readonly allowLeak: readonly string[];
-  readonly rowsAreIndependent: boolean;
-  /** Columns of which the person has said that they were known at the start. */
-  readonly known: readonly string[];
-  readonly groups: readonly NamedGroup[];
-  readonly train: TrainChoices;
-}
+export type { Choices, NamedGroup, Role, TrainChoices } from "./choices.ts";
 
 /** An error as a page shows it. */
 export interface Trouble {
@@ -210,49 +165,7 @@ export type PersonInput =
     }
   | { readonly kind: "choice"; readonly name: string; readonly values: readonly string[] };
 
-/** Values by column, as texts; "" is missing. */
-export type PersonValues = Readonly<Record<string, string>>;
-
-export interface PersonRequest {
-  /** From 1; null for a person who is not in the table. */
-  readonly row: number | null;
-  /** What differs from the row, or all there is without one. */
-  readonly values: PersonValues;
-  readonly at: readonly number[];
-}
-
-export interface PersonView {
-  readonly values: PersonValues;
-  readonly curve: Curve;
-  /** As the row is, where values were changed. */
-  readonly before: Curve | null;
-  readonly everyone: Curve;
-  readonly risks: readonly { readonly time: number; readonly risk: number; readonly before: number | null }[];
-  /** The same of every cause, where the model tells several apart. */
-  readonly causes: readonly PersonCause[];
-  /** The risk as people of a hundred. */
-  readonly sentence: string;
-  readonly median: number | null;
-  readonly doubts: readonly string[];
-}
-
-/** What the model says of one of several causes: risks by the times asked for, and the incidence along the curve. */
-export interface PersonCause {
-  readonly name: string;
-  readonly risks: readonly number[];
-  readonly incidence: readonly number[];
-}
-
-/** What each column adds to a risk, strongest first; shares, not hundredths. */
-export interface DriversView {
-  /** Null where the model has one kind of event. */
-  readonly cause: string | null;
-  /** "5 years". */
-  readonly moment: string;
-  readonly everyone: number;
-  readonly person: number;
-  readonly drivers: readonly { readonly name: string; readonly value: string; readonly share: number }[];
-}
+export type { PersonValues, PersonRequest, PersonView, PersonCause, DriversView } from "./people.ts";
 
 /** Another model's incidences of the rows of the table that is open, a file for each cause. */
 export interface IncidenceRequest {

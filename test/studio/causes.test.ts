@@ -15,6 +15,7 @@ import {
   findOverflow,
   goTo,
   openTable,
+  PATIENCE,
   type Served,
   serveStudio,
   trainToEnd,
@@ -57,7 +58,7 @@ function drawLateTable(rows: number): string {
   return `age,entered,years,died,copies\n${lines.join("\n")}\n`;
 }
 
-describe.skipIf(program === null)("a table of two causes in the studio", () => {
+describe.skipIf(program === null)("a table of two causes in the studio", { timeout: PATIENCE }, () => {
   let studio: Served;
   beforeAll(async () => {
     studio = await serveStudio(program ?? "");

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium, WHY_SKIPPED } from "../browser/chromium.ts";
 import { root } from "../cli/run-cli.ts";
-import { findBarriers, findOverflow, goTo, openTable, type Served, serveStudio } from "./served.ts";
+import { findBarriers, findOverflow, goTo, openTable, PATIENCE, type Served, serveStudio } from "./served.ts";
 
 const program = findChromium();
 if (program === null) console.log(`test/studio is skipped: ${WHY_SKIPPED}`);
@@ -71,7 +71,7 @@ describe.skipIf(program === null)("the six steps", () => {
   afterAll(() => studio?.close());
 
   test("without barriers, within the window and with nothing cut off: light and dark, wide and narrow", {
-    timeout: 150_000,
+    timeout: PATIENCE,
   }, async () => {
     const { page, context } = await studio.open();
     await openTable(page, NWTCO);

@@ -11,7 +11,7 @@ const program = findChromium();
 if (program === null) console.log(`test/studio is skipped: ${WHY_SKIPPED}`);
 
 /** Milliseconds: half a minute on two cores of its own, and many times that on cores that others use. */
-const PATIENCE = 600_000;
+const LONG_PATIENCE = 600_000;
 
 interface TraceEvent {
   readonly name: string;
@@ -69,7 +69,9 @@ describe.skipIf(program === null)("a hundred thousand rows", () => {
   }, 60_000);
   afterAll(() => studio?.close());
 
-  test("are read, trained on and judged without a long task of the page", { timeout: PATIENCE }, async () => {
+  test("are read, trained on and judged without a long task of the page", {
+    timeout: LONG_PATIENCE,
+  }, async () => {
     const path = studio.write("long.csv", `time,event,age,grade\n${drawLines(100_000).join("\n")}\n`);
     const { page, context, problems } = await studio.open();
     const tracing = await traceTasks(await studio.browser.newBrowserCDPSession());
@@ -81,7 +83,7 @@ describe.skipIf(program === null)("a hundred thousand rows", () => {
     await chooseQuick(page, 3);
     await page.getByLabel("Runs to average").fill("1");
     await page.getByRole("button", { name: "Train", exact: true }).click();
-    await waitForModel(page, PATIENCE);
+    await waitForModel(page, LONG_PATIENCE);
     await page.getByRole("button", { name: "Next: verdict" }).click();
     await page.frameLocator("iframe[title=Report]").getByRole("heading", { name: "Settings" }).waitFor();
     const tasks = await tracing.end();

@@ -15,6 +15,7 @@ import {
   findOverflow,
   goTo,
   openTable,
+  PATIENCE,
   type Served,
   serveStudio,
   trainToEnd,
@@ -37,7 +38,7 @@ async function chooseGroups(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "older children" }).waitFor();
 }
 
-describe.skipIf(program === null)("a model in the studio", () => {
+describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }, () => {
   let studio: Served;
   /** The model file that the command line writes for the page's own command. */
   let ofCommand: Buffer;

@@ -15,6 +15,9 @@ import { root } from "../cli/run-cli.ts";
 const launcher = join(root, "bin", "graduate.js");
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Milliseconds that a test of the page may take: some seconds each on cores of its own, many more on shared ones. */
+export const PATIENCE = 240_000;
+
 /** Milliseconds after which a task is said to hold the page up. */
 export const LONG_TASK = 200;
 
@@ -76,6 +79,7 @@ export async function serveStudio(program: string): Promise<Served> {
     const context =
       within ?? (await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options }));
     const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
     const problems: string[] = [];
     const requests: { method: string; url: string }[] = [];
     page.on("console", (message) => {
@@ -133,7 +137,7 @@ export async function trainToEnd(page: Page): Promise<void> {
   await waitForModel(page);
 }
 
-export async function waitForModel(page: Page, timeout = 40_000): Promise<void> {
+export async function waitForModel(page: Page, timeout = PATIENCE): Promise<void> {
   await page.locator("button:enabled", { hasText: "Next: verdict" }).waitFor({ timeout });
 }
 

@@ -13,6 +13,7 @@ import {
   findOverflow,
   goTo,
   openTable,
+  PATIENCE,
   type Served,
   serveStudio,
 } from "./served.ts";
@@ -37,7 +38,7 @@ function changeNwtco(change: (cells: Record<string, string>, row: number) => voi
   return `${header}\n${changed.join("\n")}\n`;
 }
 
-describe.skipIf(program === null)("a table in the studio", () => {
+describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }, () => {
   let studio: Served;
   beforeAll(async () => {
     studio = await serveStudio(program ?? "");

@@ -1,6 +1,6 @@
 /**
- * Figures of several causes: incidences stacked, so that what is left above them is the chance of no event. Areas are in
- * the order of the causes from below, which the legend says, so that colour is never all that tells them apart.
+ * Figures of several causes: incidences stacked, so that what is left above them is the chance of no event. Areas stand
+ * in the order of the causes from below, which the legend says, so that colour is never all that tells them apart.
  */
 import type { CauseCurve, Curve, PersonCause } from "../protocol.ts";
 import { type Drawing, type Parts, PLACE, pointsOf, SMALL_FRAME, SURVIVAL_AXIS } from "./plots.tsx";

@@ -208,7 +208,7 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
         <p class="hint">Dotted: any cause, the mean of all.</p>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" role="region" aria-label="Risks" tabIndex={0}>
+      <section class="scroll" aria-label="Risks" tabIndex={0}>
         <table class="risks">
           <caption class="unseen">Risk of the event by some times</caption>
           <thead>
@@ -254,7 +254,7 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
             )}
           </tbody>
         </table>
-      </div>
+      </section>
       <p class="hint">
         {median === null
           ? `More than half of people like this one are expected to stay without ${which} to the end of follow-up.`

@@ -16,6 +16,7 @@ import type {
   TrainChoices,
   Trouble,
 } from "../protocol.ts";
+import { assignRole, clean } from "./choosing.ts";
 import { openDesk, Refusal } from "./client.ts";
 import { isStep, type StepName } from "./steps.ts";
 
@@ -239,26 +240,6 @@ export function createStudio(): Store {
 function readStep(): StepName {
   const name = location.hash.slice(1);
   return isStep(name) ? name : "table";
-}
-
-/** One column says whose rows are whose: a second takes the place of the first. */
-function assignRole(
-  roles: Choices["roles"],
-  column: string,
-  role: Choices["roles"][string],
-): Choices["roles"] {
-  const others = Object.entries(roles).map(([name, had]) => [
-    name,
-    role === "person" && had === "person" ? "leave" : had,
-  ]);
-  return { ...Object.fromEntries(others), [column]: role };
-}
-
-/** Without the fields that are undefined. */
-function clean(train: TrainChoices): TrainChoices {
-  return Object.fromEntries(
-    Object.entries(train).filter(([, value]) => value !== undefined),
-  ) as unknown as TrainChoices;
 }
 
 function addLoss(losses: Studio["losses"], { step, loss }: RunView): Studio["losses"] {

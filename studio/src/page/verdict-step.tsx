@@ -101,7 +101,7 @@ function CauseVerdicts({ rows }: { readonly rows: readonly CauseVerdict[] }) {
         Distance is on the rows that the model was solved on, fresh on rows that nothing was fitted to.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" role="region" aria-label="What training said" tabIndex={0}>
+      <section class="scroll" aria-label="What training said" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -130,7 +130,7 @@ function CauseVerdicts({ rows }: { readonly rows: readonly CauseVerdict[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </details>
   );
 }

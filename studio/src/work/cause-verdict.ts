@@ -1,6 +1,6 @@
 /**
- * The verdict on a model of several causes: the audit by cause of rows it has not learnt from, and the report of it; and
- * the same of another model's incidences, row by row beside the table that is open.
+ * The verdict on a model of several causes: the audit by cause of rows it has not learnt from, and the report of it;
+ * and the same of another model's incidences, row by row beside the table that is open.
  */
 import {
   auditCauses,

@@ -1,6 +1,7 @@
 /**
  * Groups before a model: suggestions (values of categories, bands of numbers, and crosses of the two), and for any
- * expression how many people and events it has and their Kaplan-Meier curve, or incidences of several causes. Suggestions need enough of both; what a
+ * expression how many people and events it has and their Kaplan-Meier curve, or incidences of several causes.
+ * Suggestions need enough of both; what a
  * person writes may have fewer, and is told so at once.
  */
 import { type Group, GraduateError, type Table } from "graduate";

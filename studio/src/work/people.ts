@@ -70,14 +70,15 @@ export function chooseMoment(model: Model, unit: string): { readonly time: numbe
   return { time, words: showTime({ time: { label: label ?? "time", edges: grid.edges } }).momentOf(time) };
 }
 
-/** Of the last time that was asked for. */
+/** Of one of the times that were asked for, by its place among them. */
 function sayRisk(
   { risk, causes }: Pick<PeoplePrediction, "risk" | "causes">,
-  last: number,
+  place: number,
+  times: number,
   moment: string,
 ): string {
-  if (causes === null) return riskSentence(risk[last], moment);
-  const risks = causes.names.map((_, k) => causes.risk[k * (last + 1) + last]);
+  if (causes === null) return riskSentence(risk[place], moment);
+  const risks = causes.names.map((_, k) => causes.risk[k * times + place]);
   return causeSentence(causes.names, risks, moment);
 }
 
@@ -131,17 +132,18 @@ export async function viewPerson(asked: Asked, request: PersonRequest): Promise<
 
 async function predictOne({ model, backend, unit }: Asked, table: Table, at: readonly number[]) {
   const moment = chooseMoment(model, unit);
-  const read = await predictPeople(model, table, backend, { at: [...at, moment.time], quantiles: [0.5] });
+  const times = at.includes(moment.time) ? at : [...at, moment.time];
+  const read = await predictPeople(model, table, backend, { at: times, quantiles: [0.5] });
   const [median] = read.quantile;
   return {
     curve: curveOf(model, Array.from(read.curves.survival)),
     risk: Array.from(read.risk.subarray(0, at.length)),
     causes: (read.causes?.names ?? []).map((name, k) => ({
       name,
-      risks: at.map((_, t) => read.causes?.risk[k * (at.length + 1) + t] ?? 0),
+      risks: at.map((_, t) => read.causes?.risk[k * times.length + t] ?? 0),
       incidence: [0, ...(read.causes?.incidence.subarray(k * model.grid.T, (k + 1) * model.grid.T) ?? [])],
     })),
-    sentence: sayRisk(read, at.length, moment.words),
+    sentence: sayRisk(read, times.indexOf(moment.time), times.length, moment.words),
     median: isAbsent(median) ? null : median,
     doubts: describeDoubts(model, table, 0),
   };

@@ -1,0 +1,50 @@
+/** All that a person decides, as plain data: it is what is kept, if they want it kept. */
+
+/** What a column is for, beside time and event. */
+export type Role = "learn" | "hold" | "person" | "leave";
+
+export interface NamedGroup {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** Expert options; what is undefined is left to the data. */
+export interface TrainChoices {
+  readonly preset: "default" | "paper";
+  readonly seed: number;
+  readonly ensemble?: number;
+  readonly splines?: boolean;
+  readonly slack?: number;
+  readonly distance?: string;
+  readonly steps?: number;
+  readonly deterministic: boolean;
+  readonly backend: "wasm" | "webgpu" | "reference";
+}
+
+/** Everything that a person has chosen. */
+export interface Choices {
+  /** Columns that are read as categories although they look like numbers. */
+  readonly category: readonly string[];
+  readonly time: string;
+  readonly event: string;
+  /** The value of the event column that means it happened; "" leaves that to the reader's rules. */
+  readonly eventIs: string;
+  /** What each value of the event column means, where it tells several causes apart; empty where it does not. */
+  readonly causes: Readonly<Record<string, "censored" | "cause">>;
+  /** The date that times are counted from; "" where the time is a number. */
+  readonly origin: string;
+  /** Columns that an outcome may have beyond time and event; "" where it has none. */
+  readonly entry: string;
+  readonly start: string;
+  readonly weights: string;
+  /** The unit of time in words, for plots and the report. */
+  readonly unit: string;
+  readonly roles: Readonly<Record<string, Role>>;
+  /** Columns that are learnt from although they give the outcome away, by name. */
+  readonly allowLeak: readonly string[];
+  readonly rowsAreIndependent: boolean;
+  /** Columns of which the person has said that they were known at the start. */
+  readonly known: readonly string[];
+  readonly groups: readonly NamedGroup[];
+  readonly train: TrainChoices;
+}
