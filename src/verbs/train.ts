@@ -25,6 +25,7 @@ import { type LongRows, openLongRows, type SampledRows, sampleRows } from "../tr
 import { prepareRows } from "../training/rows/prepare-rows.ts";
 import { listNotices, tellSample, tellStrata, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
+import { refuseOneKind } from "./causes/refuse-one-kind.ts";
 import {
   designOf,
   isHeld,
@@ -74,6 +75,11 @@ async function* runTraining(
 ): AsyncGenerator<TrainEvent, Model> {
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const { split } = study;
+  refuseOneKind(
+    study.causes,
+    { method, preset, distance: request.constraint?.distance },
+    "train graduate or nll",
+  );
   const used = isHeld(request) ? sampleRows(split, seed) : split;
   const learnt = openLongRows(study, split.train);
   refuseNoEvents(study, learnt);

@@ -415,7 +415,9 @@ describe("resampled rows", () => {
           own.eventError[r],
           Math.abs((logrankIndividual.expected ?? 0) / (logrankIndividual.observed ?? 1) - 1),
         );
-        own.groupEce.forEach((values, g) => near(values[r], ofGroups[g][k].ece));
+        own.groupEce.forEach((values, g) => {
+          near(values[r], ofGroups[g][k].ece);
+        });
       });
     }
     expect(Number.isNaN(found[0].ibs[0])).toBe("firstBin" in more);

@@ -70,7 +70,9 @@ describe("Cox, one model a cause", () => {
     const found = causeSpecificIncidence(fitted.models, encode(seen.encoder, people).values, times);
     const expected = [pcm.flat(), death.flat()];
     expected.forEach((own, k) => {
-      own.forEach((one, at) => expect(found[k][at] / one).toBeCloseTo(1, 9));
+      own.forEach((one, at) => {
+        expect(found[k][at] / one).toBeCloseTo(1, 9);
+      });
     });
     expect(fitted.warnings).toEqual([]);
   });

@@ -189,6 +189,8 @@ export async function readFitSource(
     : readCurvesSource(options.curves, paths, options);
 }
 
+const INSTEAD = "hold the groups in training: `graduate train --group` takes causes, entries and weights";
+
 /** The same without requiring outcomes: a repair can be applied to rows that nobody has followed up. */
 export async function readApplySource(
   paths: readonly string[],
@@ -226,7 +228,7 @@ async function predictFitSource(read: ModelTable, options: PredictionOptions): P
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
     return {
       curves: (await predictStudy(study, everyRow, backend)).curves,
-      outcomes: binOutcomes(requireRightCensored(study.outcomes, "a repair"), grid),
+      outcomes: binOutcomes(requireRightCensored(study.outcomes, "a repair", INSTEAD), grid),
       table,
       columns,
       id: columns.id ?? null,

@@ -49,11 +49,11 @@ export function printCauseComparison(comparison: Comparison, { causes, differenc
 }
 
 const SCORES =
-  "C: Wolbers' concordance, up to the last bin with follow-up. ECE: gap of the mean incidence to Aalen-Johansen, over " +
-  "the bins with at least ten people at risk; group ECE: its mean over the groups with enough events of the cause to be " +
-  "judged. IBS: integrated Brier score of the cause, weighted by the censoring curve. O, E: events of the cause, " +
-  "observed and expected from everyone's own hazards while at risk, p (O, E): their individual logrank; under late " +
-  "entry nothing else is defined. met: constraints of all causes met on the training rows. ";
+  "C: Wolbers' concordance, up to the last bin with follow-up. ECE: gap of the mean incidence to Aalen-Johansen, " +
+  "over the bins with at least ten people at risk; group ECE: its mean over the groups with enough events of the " +
+  "cause to be judged. IBS: integrated Brier score of the cause, weighted by the censoring curve. O, E: events of " +
+  "the cause, observed and expected from everyone's own hazards while at risk, p (O, E): their individual logrank; " +
+  "under late entry nothing else is defined. met: constraints of all causes met on the training rows. ";
 
 /** By split and method. */
 function printMethods(runs: readonly (readonly MethodRun[])[], k: number): void {

@@ -114,10 +114,10 @@ const LEGEND =
   "met: constraints met on the training rows. frontier: no setting is better in both C and error.";
 
 const CAUSE_LEGEND =
-  "C: mean over the causes of Wolbers' concordance. error: the gap to Aalen-Johansen of the worst group and cause over its " +
-  "follow-up, or under late entry that of their events, in units of what a perfect model stays under in 95 of 100 samples " +
-  "of these rows. p: how often chance gives a perfect model as large an error in any group and cause. met: constraints " +
-  "met on the training rows. frontier: no setting is better in both C and error.";
+  "C: mean over the causes of Wolbers' concordance. error: the gap to Aalen-Johansen of the worst group and cause " +
+  "over its follow-up, or under late entry that of their events, in units of what a perfect model stays under in 95 " +
+  "of 100 samples of these rows. p: how often chance gives a perfect model as large an error in any group and " +
+  "cause. met: constraints met on the training rows. frontier: no setting is better in both C and error.";
 
 function printChoice(
   { settings, selection: { rule, words, chosen } }: TuneOutcome,

@@ -1,9 +1,9 @@
 /**
  * Methods of several causes on the same rows: what they are compared on, cause by cause, and the difference of each
  * from the first, by the tests of differences.ts. The integrated Brier score and Wolbers' concordance are those of the
- * audit by cause; calibration is the gap to Aalen-Johansen, of everyone and as a mean over the groups with enough events
- * of the cause; the error of the expected events, |E/O − 1|, is all that is left under late entry. Holm's correction is
- * over all causes, scores and methods together.
+ * audit by cause; calibration is the gap to Aalen-Johansen, of everyone and as a mean over the groups with enough
+ * events of the cause; the error of the expected events, |E/O − 1|, is all that is left under late entry. Holm's
+ * correction is over all causes, scores and methods together.
  */
 import type { SplitSizes } from "../../stats/comparison.ts";
 import type { CauseResamples } from "../../stats/causes/cause-resamples.ts";
