@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { parseNamedGroup } from "../../src/data/groups/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
-import { fit } from "../../src/verbs/fit.ts";
+import { fit as fitModel } from "../../src/verbs/fit.ts";
 import { predict } from "../../src/verbs/predict.ts";
 
 /** Every eighth child of nwtco. */
@@ -34,7 +34,11 @@ test.each([
     };
     const groups = [parseNamedGroup("young: age < 24")];
     const options = { steps: 6 };
-    const model = await fit(table, { ...request, groups, network, bins: 20, ensemble: 2, options }, backend);
+    const model = await fitModel(
+      table,
+      { ...request, groups, network, bins: 20, ensemble: 2, options },
+      backend,
+    );
     const { curves } = await predict(model, table, backend);
     const { buffer, byteOffset, byteLength } = curves.survival;
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);

@@ -80,9 +80,9 @@ export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = 
 }
 
 /**
- * 102 bins are fine enough for people who are seen from the start of the clock. Where age is the clock, people are under
- * observation for a small part of it, and bins of the whole would be too wide for their time at risk: then there are two
- * to four times as many, as the time on the clock is to the time under observation.
+ * 102 bins are fine enough for people who are seen from the start of the clock. Where age is the clock, people are
+ * under observation for a small part of it, and bins of the whole would be too wide for their time at risk: then there
+ * are two to four times as many, as the time on the clock is to the time under observation.
  */
 function defaultBins({ time, entry, id }: Outcomes, horizon: number): number {
   if (entry === undefined) return DEFAULT_BINS;

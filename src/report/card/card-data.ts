@@ -23,6 +23,7 @@ export interface CardTime {
   readonly horizon: string;
 }
 
+/** How a card writes times: their unit, and the end of the curves. */
 export function showTime({ time }: Pick<CardData, "time">): CardTime {
   const end = time.edges[time.edges.length - 1];
   const { label, divisor } = chooseTimeUnit(time.label, end);
