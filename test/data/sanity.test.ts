@@ -67,6 +67,24 @@ describe("the bundled tables", () => {
 });
 
 describe("constant columns", () => {
+  test("the time too, though it is no feature", () => {
+    const table = tableOf(
+      numbers(
+        "time",
+        each(() => 5),
+      ),
+      numbers(
+        "event",
+        each((row) => row % 2),
+      ),
+    );
+    const { findings, features } = checkTable(table, { time: "time", event: "event" });
+    expect(findings.map((finding) => finding.message)).toContain(
+      "time is constant: the value 5 in all 100 rows",
+    );
+    expect(features).toEqual([]);
+  });
+
   test("one value, or none; but not a value against missing", () => {
     const { findings, features } = check(
       numbers(

@@ -103,6 +103,10 @@ export function checkTable(
     const column = findColumn(table, name);
     if (column.type === "date" && !columns.includes(column)) findings.push(...checkCells(column, table));
   }
+  const time = findColumn(table, options.time);
+  if (options.origin === undefined && table.rows > 1 && isConstant(time)) {
+    findings.push(describeConstant(time, table.rows));
+  }
   const duplicates = findDuplicateRows(table);
   return { findings: [...findings, ...(duplicates ? [duplicates] : [])], features };
 }

@@ -91,6 +91,10 @@ function listBlockers(table: Table, choices: Choices, { view, independent }: Sea
     const message = "nobody had the event, as it is read: there is nothing to learn from";
     return [{ message, code: "events.none", overrule: null }];
   }
+  if (view.findings.some(({ code, column }) => code === "constant" && column === choices.time)) {
+    const message = `every row has one and the same ${choices.time}: there is no time to predict`;
+    return [{ message, code: "time.constant", overrule: null }];
+  }
   if (learnt.size === 0) {
     return [{ message: "no column is left to learn from", code: "features.none", overrule: null }];
   }
