@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { committedLines, STUDY_SUMMARIES } from "../paper/src/commands/studies.ts";
+import { judge, type PairedRow } from "../paper/src/summaries/paired.ts";
+import { mean } from "../paper/src/summaries/summary.ts";
 import { root } from "./cli/run-cli.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -169,4 +171,51 @@ test("the ranks on the folds of the published benchmark are those of the page", 
     [3, 2],
     [1, 3],
   ]);
+});
+
+describe("what is said of several causes and of late entry is what the lines say", () => {
+  const verdicts = <System extends string>(rows: readonly PairedRow<System>[], score: number) =>
+    Object.fromEntries(rows.map(({ system, scores }) => [system, judge(scores[score].difference)]));
+
+  test("several causes", () => {
+    const { laws, tables } = STUDY_SUMMARIES.causes(committedLines("causes"));
+    const [errors, first, second] = [0, 3, 4].map((score) => verdicts(laws[0].rows, score));
+    says(
+      "the mean error of its groups is lower than that of cause-specific Cox, Fine-Gray, SurvivalBoost   and a forest of competing risks",
+    );
+    expect([errors.cox, errors["fine-gray"], errors.survivalboost, errors.forest]).toEqual(
+      Array(4).fill("better"),
+    );
+    says("not told apart from that of Cox with a term for each group, whose single curves are worse for one");
+    expect(errors["cox with group terms"]).toBe("par");
+    expect([first, second].map((of) => of["cox with group terms"])).toEqual(["par", "better"]);
+    says("On five public   tables it has the best mean rank by Brier score, most of it within chance");
+    const rankOf = (s: number) =>
+      mean(tables.flatMap(({ rows }) => [0, 1].map((k) => rows[s].scores[k].rank)));
+    const ranks = tables[0].rows.map(({ system }, s) => ({ system, rank: rankOf(s) }));
+    expect(ranks.toSorted((one, other) => one.rank - other.rank)[0].system).toBe("graduate");
+    const cases = tables.flatMap(({ rows }) => [0, 1].flatMap((k) => Object.values(verdicts(rows, k))));
+    expect(cases.filter((found) => found === "par").length).toBeGreaterThan(cases.length / 2);
+    expect(cases).not.toContain("worse");
+  });
+
+  test("late entry and changing covariates", () => {
+    const { law, tables } = STUDY_SUMMARIES.follow(committedLines("follow"));
+    says(
+      "On six public tables ranking, likelihood and calibration are nowhere worse than those of R's Cox models",
+    );
+    expect(tables).toHaveLength(6);
+    const cases = tables.flatMap(({ rows }) =>
+      rows[0].scores.flatMap((_, k) => {
+        const found = verdicts(rows, k);
+        return [found.cox, found["cox with group terms"]];
+      }),
+    );
+    expect(cases).not.toContain("worse");
+    says("beyond chance, and seldom better");
+    expect(cases.filter((found) => found === "better").length).toBeLessThan(cases.length / 6);
+    says("single curves are nearer to the truth than those of Cox, with group terms and without");
+    const ise = verdicts(law.rows, 3);
+    expect([ise.cox, ise["cox with group terms"]]).toEqual(["better", "better"]);
+  });
 });

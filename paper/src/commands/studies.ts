@@ -8,8 +8,10 @@ import type { Command } from "commander";
 import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
 import { causesPage } from "../causes/page.ts";
+import { summariseCauses } from "../causes/summary.ts";
 import { type CauseLine, readCausesPlan } from "../causes/plan.ts";
 import { followPage } from "../follow/page.ts";
+import { summariseFollow } from "../follow/summary.ts";
 import { type FollowLine, readFollowPlan } from "../follow/plan.ts";
 import { bandsPage } from "../pages/bands.page.ts";
 import { bindingPage } from "../pages/binding.page.ts";
@@ -72,6 +74,8 @@ export const STUDY_SUMMARIES = {
     summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path)),
   "held-not-told": (path: string) => summariseHeld(readHeldPlan(), readLines<HeldLine>(path)),
   targets: (path: string) => summariseTargets(readTargetsPlan(), readLines<TargetLine>(path)),
+  causes: (path: string) => summariseCauses(readCausesPlan(), readLines<CauseLine>(path)),
+  follow: (path: string) => summariseFollow(readFollowPlan(), readLines<FollowLine>(path)),
 } as const;
 
 /** The page of each study, from a file of its lines. */
