@@ -94,6 +94,7 @@ describe.skipIf(program === null)("the six steps", () => {
         for (const [step, shown] of SHOWN) {
           await goTo(page, step);
           await page.locator(shown).first().waitFor();
+          if (step === "verdict") await page.frameLocator(shown).getByRole("heading").first().waitFor();
           const where = `${step}, ${colorScheme}, ${width}`;
           await keepPicture(page, `${step}-${colorScheme}-${width}`);
           expect(await findOverflow(page), where).toBeLessThanOrEqual(0);
