@@ -5,6 +5,7 @@ import { chooseNetwork, chooseOptions, type RunRequest } from "../../src/trainin
 import { type Evaluation, isBetter } from "../../src/training/evaluation.ts";
 import { refuseObjective } from "../../src/training/objective.ts";
 import { PRESETS } from "../../src/training/options.ts";
+import { refuseUncountedDistance } from "../../src/training/rows/cause-view.ts";
 
 const paper = (request: RunRequest = {}) => chooseOptions("graduate", "paper", request, 2416);
 
@@ -103,7 +104,7 @@ describe("which of two evaluations is kept", () => {
   });
 });
 
-describe("a loss that is not defined for the outcomes at hand is refused", () => {
+describe("what is not defined for the outcomes at hand is refused", () => {
   const plain = { T: 3, bin: Int32Array.of(1, 2), event: Uint8Array.of(1, 0) };
   const late = { ...plain, firstBin: Int32Array.of(1, 2) };
   const weighted = { ...plain, weight: Float64Array.of(1, 2) };
@@ -128,5 +129,16 @@ describe("a loss that is not defined for the outcomes at hand is refused", () =>
     [likelihood, weighted, 3],
   ])("%o is taken where it is", (spec, outcomes, K) => {
     expect(() => refuseObjective(spec, outcomes, K)).not.toThrow();
+  });
+
+  test("a distance of mean curves, by name", () => {
+    expect(() => refuseUncountedDistance("l2", late)).toThrow(
+      "the distance l2 of mean curves is not defined under late entry",
+    );
+    expect(() => refuseUncountedDistance("variance", weighted)).toThrow(
+      "the distance variance of mean curves is not defined for weighted rows",
+    );
+    expect(() => refuseUncountedDistance("l2", plain)).not.toThrow();
+    expect(() => refuseUncountedDistance("atRisk", { ...late, ...weighted })).not.toThrow();
   });
 });
