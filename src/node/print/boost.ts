@@ -5,7 +5,7 @@
 import { exp } from "../../core/elementary.ts";
 import { countOf } from "../../core/text.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
-import { LARGEST_RISE } from "../../repair/left-out.ts";
+import { LARGEST_RISE } from "../../repair/share-choice.ts";
 import { quoteArgument } from "../../report/words/command-words.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
 import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
