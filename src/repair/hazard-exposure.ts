@@ -10,7 +10,7 @@ import type { Curves } from "../data/curves/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import type { TimeBlock } from "../objectives/time-blocks.ts";
 
-/** Curves are floored at this value: nobody is left to have the hazards beyond it. */
+/** Curves are floored at this share of what they were at entry: nobody is left to have the hazards beyond it. */
 export const SMALLEST_SURVIVAL = 1e-6;
 
 /** How much each row was at risk of, and which block a bin is in. */
@@ -32,12 +32,13 @@ export function measureExposure(
   const values = new Float64Array(N * B);
   for (let i = 0; i < N; i++) {
     const first = firstBin === undefined ? 1 : firstBin[i];
-    let before = 1;
-    for (let t = 1; t <= bin[i] && before > SMALLEST_SURVIVAL; t++) {
+    let before = first === 1 ? 1 : survival[i * T + first - 2];
+    const least = SMALLEST_SURVIVAL * before;
+    for (let t = first; t <= bin[i] && before > least; t++) {
       const at = i * T + t - 1;
-      const now = Math.max(Math.min(survival[at], before), SMALLEST_SURVIVAL);
+      const now = Math.max(Math.min(survival[at], before), least);
       const part = (t === bin[i] && event[i] === 1 ? 0.5 : 1) * (parts === undefined ? 1 : parts[at]);
-      if (t >= first) values[i * B + blockOf[t]] += part * log(before / now);
+      values[i * B + blockOf[t]] += part * log(before / now);
       before = now;
     }
   }

@@ -9,16 +9,20 @@ import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
+import type { CauseCurves } from "../../data/curves/cause-curves.ts";
+import type { Curves } from "../../data/curves/curves.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../../files/model/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../../repair/hazard-boost.ts";
 import { GUARDED_BOOST_DEFAULTS } from "../../repair/left-out.ts";
+import { applyCauseHazards, type CauseHazardBoost } from "../../repair/cause-hazards.ts";
 import { applyBoost, BOOST_DEFAULTS, type Boost } from "../../repair/mcboost.ts";
 import {
   BOOST_METHODS,
   type BoostMethod,
+  type BoostResult,
   type BoostRowSets,
   type BoostTask,
   type BoostVerdict,
@@ -26,17 +30,24 @@ import {
   type GuardedBoostOptions,
   judgeBoost,
 } from "../../verbs/boost.ts";
+import {
+  boostCauses,
+  type CauseBoostResult,
+  type CauseBoostVerdict,
+  judgeCauseBoost,
+} from "../../verbs/causes/boost-causes.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { readTextFile } from "../io/input-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { writeCurves } from "../io/prediction-output.ts";
+import { type BoostSource, readApplySource, readFitSource } from "../io/read-boost-source.ts";
+import { addPredictionOptions, type GivenPredictions, type PredictionOptions } from "../io/read-predictions.ts";
 import {
-  addPredictionOptions,
-  type BoostSource,
-  type PredictionOptions,
-  readApplySource,
-  readFitSource,
-} from "../io/read-predictions.ts";
+  outcomeFlags,
+  parseCauseOutputs,
+  writeHistoryCurves,
+  writeIncidences,
+} from "../io/repaired-output.ts";
 import {
   addGroupOptions,
   addTableOptions,
@@ -49,10 +60,10 @@ import {
   parseThreads,
   readGroups,
 } from "../options/table-options.ts";
-import { printBoost, printFiles, printVerdict } from "../print/boost.ts";
+import { printBoost, printCauseBoost, printCauseVerdict, printFiles, printVerdict } from "../print/boost.ts";
 import { print, printJson, warn } from "../print/output.ts";
 
-export interface BoostCommandOptions extends PredictionOptions, GroupOptions {
+export interface BoostCommandOptions extends GivenPredictions<PredictionOptions>, GroupOptions {
   readonly fit?: number;
   readonly seed: number;
   readonly method?: BoostMethod;
@@ -116,18 +127,22 @@ export function addBoost(program: Command): void {
       `of mcboost: as the R package has it, faults included, ${BOOST_DEFAULTS.rounds} rounds of ` +
         `${BOOST_DEFAULTS.step}; to compare with, not to use`,
     )
-    .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet")
+    .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet; NAME=FILE for each of several causes")
     .option("--save <file>", "keep the repair here (JSON)")
     .option("--apply <file>", "carry out a repair that --save kept; nothing is fitted")
     .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
     .action(async (first: string | undefined, second: string | undefined, options: BoostCommandOptions) => {
       const paths = [first, second].filter((path) => path !== undefined);
-      const inputs = [...paths, options.curves, options.split, options.groups, options.apply];
-      await refuseUnwritable([options.out, options.save], inputs);
-      refuseWrongSuffix({ curves: options.out, repair: options.save });
-      if (options.apply === undefined) await runBoost(paths, options);
-      else await runApply(paths, options, options.apply);
+      const { curves = [], split, groups, apply, out, save } = options;
+      const inputs = [...paths, ...curves, split, groups, apply];
+      // Of several causes --out names several files; which causes there are is known once the model is read.
+      const single = curves.length <= 1 && options.causes === undefined ? out : undefined;
+      const isOneFile = single !== undefined && !single.includes("=");
+      await refuseUnwritable([isOneFile ? single : undefined, save], inputs);
+      refuseWrongSuffix({ ...present({ curves: isOneFile ? single : undefined }), repair: save });
+      if (apply === undefined) await runBoost(paths, options, inputs);
+      else await runApply(paths, options, apply, inputs);
     });
 }
 
@@ -136,18 +151,24 @@ const parseDoubt = numberOption(
   "a number, 0 or more",
 );
 
-async function runBoost(paths: readonly string[], options: BoostCommandOptions): Promise<void> {
+type Inputs = readonly (string | undefined)[];
+
+async function runBoost(paths: readonly string[], options: BoostCommandOptions, inputs: Inputs): Promise<void> {
   const source = await readFitSource(paths, options);
+  const write = await prepareOutput(options.out, source, inputs);
   const { rows, warnings } = source.chooseRows({ seed: options.seed, ...present({ fit: options.fit }) });
-  const { curves, outcomes, people } = source;
+  const { predicted, people } = source;
   warnings.push(...source.warnings, ...warnOfTornRows(people, rows));
   const groups = await chooseGroups(source, options);
-  const task = { curves, outcomes, groups, ...present({ people: people ?? undefined }) };
-  if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");
+  const known = { groups, ...present({ people: people ?? undefined }) };
+  if (groups.length === 1) warnings.push("everyone is the only group: name others with --group");
   const settings = chooseSettings(options);
-  const result = boost(task, rows, settings);
+  const result: BoostResult | CauseBoostResult =
+    "incidence" in predicted.curves
+      ? boostCauses({ ...(predicted as OfCauses), ...known }, rows, settings)
+      : boost({ ...(predicted as OfOne), ...known }, rows, settings);
   const { boost: fitted, choice, verdict } = result;
-  if (options.out !== undefined) await writeCurves(options.out, result.curves, source, rows);
+  await write(result.curves, rows);
   if (options.save !== undefined) {
     const saved = boostToJson(
       { boost: fitted, model: source.modelHash, table: source.tableHash },
@@ -155,15 +176,54 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
     );
     await replaceFile(options.save, saved, "the boost");
   }
-  for (const { name, reason } of fitted.skipped) warnings.push(`${name} is not repaired: ${reason}`);
+  for (const { name, reason } of partsOf(fitted)[0].skipped)
+    warnings.push(`${name} is not repaired: ${reason}`);
   const files = { out: options.out ?? null, save: options.save ?? null };
   if (options.json) {
     printJson({ rows: sizesOf(rows), choice, boost: fitted, verdict, warnings, ...files });
     return;
   }
   for (const warning of warnings) warn(warning);
-  printBoost(result, sizesOf(rows));
-  printFiles(files, ` --group "set = test"${people === null ? "" : " --id person"}`);
+  if ("causes" in verdict) printCauseBoost(result as CauseBoostResult, sizesOf(rows));
+  else printBoost(result as BoostResult, sizesOf(rows));
+  // An audit by cause takes its groups from the table, which does not say which rows were fitted on.
+  printFiles(files, "causes" in verdict ? null : `${auditFlags(source)} --group "set = test"`);
+}
+
+type Known<Curves> = Extract<Awaited<ReturnType<typeof readFitSource>>["predicted"], { readonly curves: Curves }>;
+type OfCauses = Known<CauseCurves>;
+type OfOne = Known<Curves>;
+
+/** The repair, or that of each cause. */
+function partsOf(fitted: Boost | CauseHazardBoost): readonly Boost[] {
+  return fitted.kind === "cause hazards" ? fitted.hazards : [fitted];
+}
+
+/** Checks where the repaired curves go, and writes them there. */
+async function prepareOutput(
+  out: string | undefined,
+  source: BoostSource,
+  inputs: Inputs,
+): Promise<(curves: Curves | CauseCurves, rows?: BoostRowSets) => Promise<void>> {
+  if (out === undefined) return async () => {};
+  const { predicted, history } = source;
+  if ("incidence" in predicted.curves) {
+    const files = await parseCauseOutputs(out, predicted.curves.causes, inputs);
+    return (curves, rows) => writeIncidences(files, curves as CauseCurves, { grid: source.grid, rows });
+  }
+  await refuseUnwritable([out], inputs);
+  refuseWrongSuffix({ curves: out });
+  const { outcomes } = predicted as OfOne;
+  return (curves, rows) =>
+    history === null
+      ? writeCurves(out, curves as Curves, { ...source, outcomes }, rows)
+      : writeHistoryCurves(out, curves as Curves, history, { ...source, rows });
+}
+
+/** What an audit of the written curves must be told of their outcome. */
+function auditFlags({ history, people }: BoostSource): string {
+  if (history !== null) return outcomeFlags(history, people);
+  return people === null ? "" : " --id person";
 }
 
 /** Options that only MCBoostSurv has select it. */
@@ -217,7 +277,12 @@ async function chooseGroups(
   return [...resolveGroups(own, table, { unknownLevels: "allow" }), ...named];
 }
 
-async function runApply(paths: readonly string[], options: BoostCommandOptions, path: string): Promise<void> {
+async function runApply(
+  paths: readonly string[],
+  options: BoostCommandOptions,
+  path: string,
+  inputs: Inputs,
+): Promise<void> {
   if (options.save !== undefined || options.fit !== undefined) {
     throw new InputError(
       `--apply fits nothing: leave out ${options.fit === undefined ? "--save" : "--fit"}`,
@@ -236,19 +301,39 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
       hint: "give the model it was fitted with, or fit a boost to this one",
     });
   }
-  const groups = resolveSaved(saved.boost, source);
-  const curves = applyBoost(saved.boost, source.curves, { groups });
-  if (options.out !== undefined) await writeCurves(options.out, curves, source);
+  const write = await prepareOutput(options.out, source, inputs);
+  const groups = resolveSaved(partsOf(saved.boost)[0], source);
+  const curves = carryOut(saved.boost, source, groups);
+  await write(curves);
   const { obstacle, verdict } = judgeApplied(source, groups, curves, saved.table);
   const files = { out: options.out ?? null, save: null };
+  const updates = partsOf(saved.boost).reduce((sum, one) => sum + one.updates.length, 0);
+  const { N } = curves;
   if (options.json) {
-    printJson({ rows: curves.N, updates: saved.boost.updates.length, verdict, obstacle, ...files });
+    printJson({ rows: N, updates, verdict, obstacle, ...files });
     return;
   }
-  print(`${countOf(saved.boost.updates.length, "update")} carried out on ${countOf(curves.N, "row")}`);
+  print(`${countOf(updates, "update")} carried out on ${countOf(N, "row")}`);
   if (verdict === null) print(`not judged: ${obstacle}`);
+  else if ("causes" in verdict) printCauseVerdict(verdict);
   else printVerdict(verdict);
-  printFiles(files, verdict === null ? null : source.people === null ? "" : " --id person");
+  printFiles(files, verdict === null || "causes" in verdict ? null : auditFlags(source));
+}
+
+/** A repair of incidences is for incidences, one of survival for survival. */
+function carryOut(
+  saved: Boost | CauseHazardBoost,
+  { predicted: { curves } }: BoostSource,
+  groups: BoostTask["groups"],
+): Curves | CauseCurves {
+  const isByCause = "incidence" in curves;
+  if (saved.kind === "cause hazards" && isByCause) return applyCauseHazards(saved, curves, groups);
+  if (saved.kind !== "cause hazards" && !isByCause) return applyBoost(saved, curves, { groups });
+  const [of, given] = isByCause ? ["one kind of event", "several causes"] : ["several causes", "one kind of event"];
+  throw new InputError(`the boost is of ${of}, and the curves are of ${given}`, {
+    code: "boost.causes",
+    hint: "give the curves it was fitted to, or fit a boost to these",
+  });
 }
 
 function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["groups"] {
@@ -261,16 +346,19 @@ function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["gro
 
 /** Only rows with outcomes that neither the model nor the boost has seen can be judged; others would flatter it. */
 function judgeApplied(
-  source: BoostSource,
+  { predicted, tableHash, isOwnTable }: BoostSource,
   groups: BoostTask["groups"],
-  curves: BoostTask["curves"],
+  curves: Curves | CauseCurves,
   fittedOn: string | null,
-): { readonly verdict: BoostVerdict | null; readonly obstacle: string | null } {
+): { readonly verdict: BoostVerdict | CauseBoostVerdict | null; readonly obstacle: string | null } {
   const because = (obstacle: string) => ({ verdict: null, obstacle });
-  if (source.outcomes === null) return because("the table has no outcomes");
-  if (source.tableHash === null || source.tableHash === fittedOn)
+  if (predicted.outcomes === null) return because("the table has no outcomes");
+  if (tableHash === null || tableHash === fittedOn)
     return because("the boost was fitted on rows of this table");
-  if (source.isOwnTable) return because("the model was trained on rows of this table");
-  const task = { curves: source.curves, outcomes: source.outcomes, groups };
-  return { verdict: judgeBoost(task, curves), obstacle: null };
+  if (isOwnTable) return because("the model was trained on rows of this table");
+  const verdict =
+    "incidence" in curves
+      ? judgeCauseBoost({ ...(predicted as OfCauses), groups }, curves)
+      : judgeBoost({ ...(predicted as OfOne), groups }, curves);
+  return { verdict, obstacle: null };
 }
