@@ -220,7 +220,9 @@ function sumTargets({ rows, target }: CellTargets, members: Uint8Array, weight?:
   const mean = count === 0 ? 0 : sum / count;
   // Σ w²(target − mean)², which is Σ target² − (Σ target)²/n without weights.
   const spread =
-    weight === undefined ? ofSquares - (count === 0 ? 0 : (sum * sum) / count) : ofSquares - 2 * mean * ofTargets + mean * mean * ofOnes;
+    weight === undefined
+      ? ofSquares - (count === 0 ? 0 : (sum * sum) / count)
+      : ofSquares - 2 * mean * ofTargets + mean * mean * ofOnes;
   return { sum, count, spread: Math.max(0, spread) };
 }
 

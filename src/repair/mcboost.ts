@@ -39,8 +39,8 @@ import {
   type CensoringWeights,
   measureLeverage,
   measureTargets,
-  weighCensoring,
   type WeighedOutcomes,
+  weighCensoring,
 } from "./mcboost-auditors.ts";
 import { type BoostUpdate, createCells, moveCurves, readResidual } from "./mcboost-moves.ts";
 
@@ -147,7 +147,11 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
 /** Outcomes that MCBoostSurv's residual is defined for. */
 function requireFromTheStart(binned: BinnedSingleCause, settings: BoostOptions): WeighedOutcomes {
   refuseBeyondCensoring(binned, "MCBoostSurv", ["weight"], NOT_UNDER_ENTRY);
-  const foreign = settings.reference ? "the R package" : settings.auditor === "ridge" ? "the ridge auditor" : null;
+  const foreign = settings.reference
+    ? "the R package"
+    : settings.auditor === "ridge"
+      ? "the ridge auditor"
+      : null;
   if (binned.weight === undefined || foreign === null) return binned as WeighedOutcomes;
   throw new InputError(`${foreign} takes no weights`, {
     code: "outcomes.beyond",

@@ -183,7 +183,10 @@ function measureRise(
   const score =
     firstBin === undefined
       ? meanOf(before, weight)
-      : meanOf(before.map((_, row) => (isEvent(row) ? 1 : 0)), weight);
+      : meanOf(
+          before.map((_, row) => (isEvent(row) ? 1 : 0)),
+          weight,
+        );
   // A score of 0 cannot fall, and no repair should raise it.
   const relative = (value: number) => (score > 0 ? value / score : value);
   const standardError = relative(error);
@@ -193,8 +196,7 @@ function measureRise(
 }
 
 function prepareScore({ outcomes }: BoostTask): ScoreRows<Curves> {
-  if (outcomes.firstBin !== undefined)
-    return (curves, own) => [scoreLikelihood(curves, own, own.event)];
+  if (outcomes.firstBin !== undefined) return (curves, own) => [scoreLikelihood(curves, own, own.event)];
   const G = censoringOf(outcomes);
   return (curves, own) => [scoreBrier(curves, own, own.event, G)];
 }
@@ -267,7 +269,8 @@ function scoreLikelihood(
     if (had[i] === 0 || (firstBin !== undefined && firstBin[i] > bin[i])) return hazard;
     const at = i * T + bin[i] - 1;
     const before = bin[i] === 1 ? 1 : survival[at - 1];
-    const own = log(before / Math.max(survival[at], Number.MIN_VALUE)) * (parts === undefined ? 1 : parts[at]);
+    const own =
+      log(before / Math.max(survival[at], Number.MIN_VALUE)) * (parts === undefined ? 1 : parts[at]);
     return hazard - log(Math.max(own, SMALLEST_HAZARD));
   });
 }

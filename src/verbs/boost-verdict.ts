@@ -57,7 +57,10 @@ export interface BoostVerdict {
 }
 
 /** What a verdict reads of a group's scores. */
-export type JudgedScores = Pick<Scores, "name" | "n" | "events" | "distanceL2" | "ece" | "ibs" | "concordance"> & {
+export type JudgedScores = Pick<
+  Scores,
+  "name" | "n" | "events" | "distanceL2" | "ece" | "ibs" | "concordance"
+> & {
   readonly supported: { readonly bins: number };
   readonly atRisk?: Scores["atRisk"] | readonly number[];
 };

@@ -38,8 +38,7 @@ export function parseCauseFiles(
   option = "--curves",
 ): readonly { readonly cause: string; readonly path: string }[] {
   const hint = `give one file for each cause: ${causes.map((name) => `${name}=FILE`).join(",")}`;
-  const refuse = (message: string) =>
-    new InputError(message, { code: "curves.cause", where: option, hint });
+  const refuse = (message: string) => new InputError(message, { code: "curves.cause", where: option, hint });
   const files = given.flatMap((text) => text.split(",")).map((text) => text.trim());
   const parsed = files
     .filter((text) => text !== "")

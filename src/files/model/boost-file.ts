@@ -78,7 +78,10 @@ export function boostFromJson(text: string, fileName: string): ReadBoost {
     if (stored !== checksumOf(rest))
       throw refuse("the boost's checksum does not match: the file was damaged or changed");
   }
-  const read = boostSchemas[file.data.boost.kind].safeParse(file.data.boost);
+  const { kind } = file.data.boost;
+  if ((kind === "cause hazards") !== (version === CAUSES_VERSION))
+    throw refuse(`a damaged boost: boost.kind "${kind}" in a file of version ${version}`);
+  const read = boostSchemas[kind].safeParse(file.data.boost);
   if (!read.success) throw refuse(`a damaged boost: ${explainIssue(read.error, "boost")}`);
   const warning =
     `the boost was saved by an earlier version (${fileName}), which wrote no checksum: ` +

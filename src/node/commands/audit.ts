@@ -24,6 +24,7 @@ import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.
 import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { CauseOptions } from "../io/read-cause-predictions.ts";
+import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
 import { hasWholeOutcome, readCurvesOfHistory } from "../io/read-outcome-curves.ts";
 import {
   addCurvesOptions,
@@ -62,7 +63,6 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
 import { addCauseOptions, refuseByCause, refuseWithoutCauses, runCauseAudit } from "./causes/audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {

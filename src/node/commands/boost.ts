@@ -15,9 +15,9 @@ import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../..
 import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../../files/model/boost-file.ts";
+import { applyCauseHazards, type CauseHazardBoost } from "../../repair/cause-hazards.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../../repair/hazard-boost.ts";
 import { GUARDED_BOOST_DEFAULTS } from "../../repair/left-out.ts";
-import { applyCauseHazards, type CauseHazardBoost } from "../../repair/cause-hazards.ts";
 import { applyBoost, BOOST_DEFAULTS, type Boost } from "../../repair/mcboost.ts";
 import {
   BOOST_METHODS,
@@ -41,7 +41,11 @@ import { readTextFile } from "../io/input-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { writeCurves } from "../io/prediction-output.ts";
 import { type BoostSource, readApplySource, readFitSource } from "../io/read-boost-source.ts";
-import { addPredictionOptions, type GivenPredictions, type PredictionOptions } from "../io/read-predictions.ts";
+import {
+  addPredictionOptions,
+  type GivenPredictions,
+  type PredictionOptions,
+} from "../io/read-predictions.ts";
 import {
   outcomeFlags,
   parseCauseOutputs,
@@ -127,7 +131,10 @@ export function addBoost(program: Command): void {
       `of mcboost: as the R package has it, faults included, ${BOOST_DEFAULTS.rounds} rounds of ` +
         `${BOOST_DEFAULTS.step}; to compare with, not to use`,
     )
-    .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet; NAME=FILE for each of several causes")
+    .option(
+      "--out <file>",
+      "write the repaired curves of all rows here, CSV or .parquet; NAME=FILE for each of several causes",
+    )
     .option("--save <file>", "keep the repair here (JSON)")
     .option("--apply <file>", "carry out a repair that --save kept; nothing is fitted")
     .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
@@ -153,7 +160,11 @@ const parseDoubt = numberOption(
 
 type Inputs = readonly (string | undefined)[];
 
-async function runBoost(paths: readonly string[], options: BoostCommandOptions, inputs: Inputs): Promise<void> {
+async function runBoost(
+  paths: readonly string[],
+  options: BoostCommandOptions,
+  inputs: Inputs,
+): Promise<void> {
   const source = await readFitSource(paths, options);
   const write = await prepareOutput(options.out, source, inputs);
   const { rows, warnings } = source.chooseRows({ seed: options.seed, ...present({ fit: options.fit }) });
@@ -190,7 +201,10 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions, 
   printFiles(files, "causes" in verdict ? null : `${auditFlags(source)} --group "set = test"`);
 }
 
-type Known<Curves> = Extract<Awaited<ReturnType<typeof readFitSource>>["predicted"], { readonly curves: Curves }>;
+type Known<Curves> = Extract<
+  Awaited<ReturnType<typeof readFitSource>>["predicted"],
+  { readonly curves: Curves }
+>;
 type OfCauses = Known<CauseCurves>;
 type OfOne = Known<Curves>;
 
@@ -329,7 +343,9 @@ function carryOut(
   const isByCause = "incidence" in curves;
   if (saved.kind === "cause hazards" && isByCause) return applyCauseHazards(saved, curves, groups);
   if (saved.kind !== "cause hazards" && !isByCause) return applyBoost(saved, curves, { groups });
-  const [of, given] = isByCause ? ["one kind of event", "several causes"] : ["several causes", "one kind of event"];
+  const [of, given] = isByCause
+    ? ["one kind of event", "several causes"]
+    : ["several causes", "one kind of event"];
   throw new InputError(`the boost is of ${of}, and the curves are of ${given}`, {
     code: "boost.causes",
     hint: "give the curves it was fitted to, or fit a boost to these",

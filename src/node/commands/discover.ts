@@ -7,9 +7,9 @@ import type { Command } from "commander";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatRange, formatTable } from "../../report/words/text-table.ts";
+import { isolateCause, placeCause } from "../../verbs/causes/cause-alone.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover/discover.ts";
-import { isolateCause, placeCause } from "../../verbs/causes/cause-alone.ts";
 import {
   discoverModel,
   type ModelDiscoverOptions,
@@ -93,9 +93,7 @@ const parseCross = numberOption((value) => [1, 2, 3].includes(value), "1, 2 or 3
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
   const { found, which, leftOut, warnings } =
-    options.curves === undefined
-      ? await searchModel(paths, options)
-      : await searchCurves(paths, options);
+    options.curves === undefined ? await searchModel(paths, options) : await searchCurves(paths, options);
   if (options.json) {
     const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
     printJson({ ...found, which, leftOut: reasons, warnings });
@@ -113,10 +111,7 @@ function settingsOf(options: DiscoverCommandOptions): ModelDiscoverOptions {
   return { top, maxCross, minRows, minEvents, level, seed, ...present({ columns, drop, cause }) };
 }
 
-async function searchModel(
-  paths: readonly string[],
-  given: DiscoverCommandOptions,
-): Promise<ModelDiscovery> {
+async function searchModel(paths: readonly string[], given: DiscoverCommandOptions): Promise<ModelDiscovery> {
   refuseOutcomeOfModel(given);
   const { curves: _, ...options } = given;
   const { study, backend } = await openModelStudy(await readModelTable(paths, options), options);

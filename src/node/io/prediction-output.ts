@@ -233,7 +233,11 @@ export function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
 export async function writeCurves(
   path: string,
   curves: Curves,
-  { grid, outcomes, people }: Pick<Predictions, "grid" | "people"> & {
+  {
+    grid,
+    outcomes,
+    people,
+  }: Pick<Predictions, "grid" | "people"> & {
     readonly outcomes: BinnedSingleCause | null;
   },
   rows?: BoostRowSets,

@@ -2,6 +2,8 @@
  * Reads what `graduate boost` repairs: curves of a model or of any program, survival or the incidence of every cause,
  * with outcomes, people and groups; and says which rows may fit and which may judge.
  */
+
+import type { Backend } from "../../compute/backend.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
@@ -11,7 +13,6 @@ import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outc
 import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { BinnedCauses } from "../../stats/causes/binned-causes.ts";
-import type { Backend } from "../../compute/backend.ts";
 import type { Model } from "../../training/model.ts";
 import {
   type ChosenBoostRows,
@@ -195,7 +196,11 @@ async function readCurvesSource(
 async function readGivenCurves(
   paths: readonly string[],
   given: GivenPredictions<PredictionOptions>,
-): Promise<Omit<FitSource, "groups" | "modelHash" | "tableHash" | "isOwnTable" | "chooseRows"> & { readonly hashed: string }> {
+): Promise<
+  Omit<FitSource, "groups" | "modelHash" | "tableHash" | "isOwnTable" | "chooseRows"> & {
+    readonly hashed: string;
+  }
+> {
   const { causes } = given;
   if (causes !== undefined) {
     const { curves, outcomes, ...rest } = await readCurvesOfCauses(paths, { ...given, causes });

@@ -6,6 +6,7 @@ import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
+import type { Finding } from "../../data/checks/findings.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import { parseCauseFiles, readCauseCurves } from "../../data/curves/read-cause-curves.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
@@ -19,7 +20,6 @@ import {
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
-import type { Finding } from "../../data/checks/findings.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import type { Requirement } from "../../verbs/requirements.ts";
@@ -145,14 +145,23 @@ export async function readCauseTable(
       hint: "give the table with the outcome, and a file of curves for each cause: --curves NAME=FILE,NAME=FILE",
     });
   }
-  const table = await readTableFile(path, options);
   const columns = historyColumns(options);
+  const table = await readTableFile(path, options);
   const history = readHistory(table, columns);
   const files = parseCauseFiles(given, history.causes ?? []);
   const tables = [];
   for (const { cause, path: from } of files) tables.push({ cause, table: await readTableFile(from, {}) });
   const { curves, grid } = readCauseCurves(tables, table.rows, present({ horizon }));
-  return { table, path, columns, history, curves, grid, files, notes: warnOfFewTimes(history.outcomes, grid) };
+  return {
+    table,
+    path,
+    columns,
+    history,
+    curves,
+    grid,
+    files,
+    notes: warnOfFewTimes(history.outcomes, grid),
+  };
 }
 
 /** The columns of an outcome as options name them. */

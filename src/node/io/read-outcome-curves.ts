@@ -27,7 +27,12 @@ import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { BinnedCauses } from "../../stats/causes/binned-causes.ts";
 import { namesOption, readTableFile } from "../options/table-options.ts";
-import { type CauseTableOptions, historyColumns, type OutcomeOptions, readCauseTable } from "./read-cause-predictions.ts";
+import {
+  type CauseTableOptions,
+  historyColumns,
+  type OutcomeOptions,
+  readCauseTable,
+} from "./read-cause-predictions.ts";
 
 /** Whether an outcome is more than time and event. */
 export function hasWholeOutcome(options: OutcomeOptions): boolean {
@@ -91,6 +96,7 @@ export async function readCurvesOfHistory(
 ): Promise<OutcomeCurves<Curves, BinnedSingleCause>> {
   if (options.bin !== undefined) throw refuseBins();
   if (paths.length > 1) throw refuseSecond();
+  const columns = historyColumns(options);
   const file = await readTableFile(path, paths.length === 0 ? options : {});
   const { curves, grid, names } = readSurvivalCurves(file, options);
   const table =
@@ -104,7 +110,6 @@ export async function readCurvesOfHistory(
       hint: "give one curve for each row of the table, in the same order",
     });
   }
-  const columns = historyColumns(options);
   const history = readHistory(table, columns);
   const { cause: _, ...read } = outcomesOf(history, columns);
   const outcomes = binOutcomes(read as SingleCause, grid);

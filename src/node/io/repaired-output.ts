@@ -4,9 +4,10 @@
  * beside the table that has the outcome. Columns are named by the ends of the bins, and `set` says which rows fitted
  * and which judged. Plain outcomes are written by prediction-output.ts.
  */
-import { parseCauseFiles } from "../../data/curves/read-cause-curves.ts";
+
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import type { Curves } from "../../data/curves/curves.ts";
+import { parseCauseFiles } from "../../data/curves/read-cause-curves.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -50,7 +51,9 @@ export async function writeHistoryCurves(
     number("time", (i) => time[i]),
     { name: "event", kind: "count", cell: (_, i) => event[i] },
     ...(weight === undefined ? [] : [number("weight", (i) => weight[i])]),
-    ...(people === null ? [] : [{ name: "person", kind: "count", cell: (_, i) => people.of[i] + 1 } as Column]),
+    ...(people === null
+      ? []
+      : [{ name: "person", kind: "count", cell: (_, i) => people.of[i] + 1 } as Column]),
     ...listSets(curves.N, rows),
   ]);
 }

@@ -5,7 +5,12 @@
  * (repair/share-choice.ts). The verdict is the audit's by cause; under late entry, that of the cause's events at risk.
  */
 import { InputError } from "../../core/errors.ts";
-import { type CauseCurves, type CauseCurvesInput, causeCurves, hazardsByCause } from "../../data/curves/cause-curves.ts";
+import {
+  type CauseCurves,
+  type CauseCurvesInput,
+  causeCurves,
+  hazardsByCause,
+} from "../../data/curves/cause-curves.ts";
 import type { BinnedOutcomesInput } from "../../data/plain-input.ts";
 import { type CauseBoostTask, pickTask } from "../../repair/boost-input.ts";
 import { applyCauseHazards, type CauseHazardBoost } from "../../repair/cause-hazards.ts";
