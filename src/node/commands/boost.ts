@@ -198,7 +198,7 @@ async function runBoost(
   if ("causes" in verdict) printCauseBoost(result as CauseBoostResult, sizesOf(rows));
   else printBoost(result as BoostResult, sizesOf(rows));
   // An audit by cause takes its groups from the table, which does not say which rows were fitted on.
-  printFiles(files, "causes" in verdict ? null : `${auditFlags(source)} --group "set = test"`);
+  printFiles(files, "causes" in verdict ? null : auditFlags(source, ' --group "set = test"'));
 }
 
 type Known<Curves> = Extract<
@@ -234,10 +234,10 @@ async function prepareOutput(
       : writeHistoryCurves(out, curves as Curves, history, { ...source, rows });
 }
 
-/** What an audit of the written curves must be told of their outcome. */
-function auditFlags({ history, people }: BoostSource): string {
-  if (history !== null) return outcomeFlags(history, people);
-  return people === null ? "" : " --id person";
+/** What an audit of the written curves must be told of their outcome, and of which group. */
+function auditFlags({ history, people }: BoostSource, group = ""): string {
+  if (history !== null) return `${outcomeFlags(history, people)}${group}`;
+  return `${group}${people === null ? "" : " --id person"}`;
 }
 
 /** Options that only MCBoostSurv has select it. */
