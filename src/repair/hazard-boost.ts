@@ -5,9 +5,10 @@
  * Curves stay decreasing and within [0, 1], and people in the same groups keep their ranks. The ratios come from events
  * and the hazards that people were at risk of, which needs no censoring weights and holds when censoring depends on the
  * features, and under late entry (hazard-exposure.ts). Weights multiply events and exposures; what a group knows of its
- * ratios is divided by φ = Σ w²x/Σ wx, so that doubling all weights changes nothing. Groups are estimated one after the other given the others, the clearest excess
- * first, until none moves (hazard-ratios.ts has one group's estimate). The ratios applied are shrunk towards 1: by the
- * probability that the group is wrong at all, and by `doubt` standard errors.
+ * ratios is divided by φ = Σ w²x/Σ wx, so that doubling all weights changes nothing. Groups are estimated one after the
+ * other given the others, the clearest excess first, until none moves (hazard-ratios.ts has one group's estimate). The
+ * ratios applied are shrunk towards 1: by the probability that the group is wrong at all, and by `doubt` standard
+ * errors.
  */
 
 import { exp, power, square } from "../core/elementary.ts";

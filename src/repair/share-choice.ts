@@ -6,8 +6,8 @@
  * The score is the integrated Brier score (of S, or of 1[event of the cause by t]), and 0.5 % of it may be risen by:
  * equally many judging rows add as much noise again, and at 1 % one run in fifty was above 1 % on those. Under late
  * entry no censoring weights make up for those who came late; there it is −log likelihood, log h less the cumulative
- * hazard at risk, of which LARGEST_LOSS an event is allowed. Errors are over people, where they have several rows. If no
- * share qualifies, the curves stay as they were.
+ * hazard at risk, of which LARGEST_LOSS an event is allowed. Errors are over people, where they have several rows. If
+ * no share qualifies, the curves stay as they were.
  */
 import { log, square } from "../core/elementary.ts";
 import { present } from "../core/present.ts";

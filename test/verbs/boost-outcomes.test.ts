@@ -15,10 +15,9 @@ import { drawPeople } from "../simulated-people.ts";
 import { simulateCauses } from "../stats/simulated-causes.ts";
 
 const T = 10;
-const N = 2400;
+const N = 1800;
 const made = simulateCauses(N, T, 5);
-const [, , high] = made.groups;
-const isHigh = new Set(high.rows);
+
 const rows = {
   fit: Int32Array.from({ length: N / 2 }, (_, k) => 2 * k),
   held: Int32Array.from({ length: N / 2 }, (_, k) => 2 * k + 1),

@@ -118,6 +118,7 @@ export type CauseTableOptions = OutcomeOptions &
     readonly origin?: string;
     readonly horizon?: number;
     readonly id?: string;
+    readonly bin?: string;
   };
 
 /** A table with the outcome, and beside it the curves of every cause. */

@@ -76,8 +76,7 @@ export async function readCurvesOfCauses(
   paths: readonly string[],
   options: CauseTableOptions,
 ): Promise<OutcomeCurves<CauseCurves, BinnedCauses>> {
-  const { bin } = options as { readonly bin?: string };
-  if (bin !== undefined) throw refuseBins();
+  if (options.bin !== undefined) throw refuseBins();
   const [path, ...others] = paths;
   if (others.length > 0) throw refuseSecond();
   const { table, columns, history, curves, grid, notes } = await readCauseTable(path, options);
@@ -92,7 +91,7 @@ export async function readCurvesOfCauses(
 export async function readCurvesOfHistory(
   path: string,
   paths: readonly string[],
-  options: Omit<CauseTableOptions, "causes" | "curves"> & { readonly bin?: string },
+  options: Omit<CauseTableOptions, "causes" | "curves">,
 ): Promise<OutcomeCurves<Curves, BinnedSingleCause>> {
   if (options.bin !== undefined) throw refuseBins();
   if (paths.length > 1) throw refuseSecond();
