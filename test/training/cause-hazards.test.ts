@@ -6,27 +6,14 @@ import { createRandom } from "../../src/core/random.ts";
 import { type CauseCurves, causeCurves, survivalOf } from "../../src/data/curves/cause-curves.ts";
 import type { BoostGroup } from "../../src/repair/boost-input.ts";
 import { applyCauseHazards, type CauseHazardBoost, fitCauseHazards } from "../../src/repair/cause-hazards.ts";
-import { applyHazardBoost, fitHazardBoost, type HazardBoost } from "../../src/repair/hazard-boost.ts";
+import { applyHazardBoost, fitHazardBoost } from "../../src/repair/hazard-boost.ts";
 import { boostCurves, fitBoost } from "../../src/repair/mcboost.ts";
 import { meanIncidence, observedIncidences, supportOfCauses } from "../../src/stats/causes/binned-causes.ts";
 import { simulateCauses } from "../stats/simulated-causes.ts";
+import { hazardsTimes } from "../planted-hazards.ts";
 import { randomCohort } from "../stats/simulated-cohort.ts";
 
 const LOG_TWO = Math.log(2);
-
-/** What the hazards of one cause are multiplied by, in one group, over all time. */
-function hazardsOf(T: number, logRatio: number | null): HazardBoost {
-  return {
-    kind: "hazards",
-    T,
-    options: { timeBuckets: 1, doubt: 0 },
-    share: 1,
-    blocks: [{ first: 1, last: T }],
-    groups: [{ name: "g", events: 0, expected: 0, probability: 1, z: 1 }],
-    updates: logRatio === null ? [] : [{ group: 0, logRatios: [logRatio] }],
-    skipped: [],
-  };
-}
 
 describe("by hand", () => {
   const curves = causeCurves({
@@ -41,7 +28,7 @@ describe("by hand", () => {
       kind: "cause hazards",
       T: 2,
       causes: ["a", "b"],
-      hazards: [hazardsOf(2, LOG_TWO), hazardsOf(2, null)],
+      hazards: [hazardsTimes(2, "g", LOG_TWO), hazardsTimes(2, "g", null)],
     };
     const { incidence } = applyCauseHazards(boost, curves, [{ name: "g", rows: [0, 1] }]);
     const S = 0.5 ** 1.5;
@@ -90,7 +77,7 @@ describe("by hand", () => {
       kind: "cause hazards",
       T: 2,
       causes: ["b", "a"],
-      hazards: [hazardsOf(2, null), hazardsOf(2, null)],
+      hazards: [hazardsTimes(2, "g", null), hazardsTimes(2, "g", null)],
     } as const;
     expect(() => applyCauseHazards(boost, curves)).toThrow("the boost is of other causes: b, a");
     expect(() => applyCauseHazards({ ...boost, T: 3 }, curves)).toThrow("3 and 2 bins");

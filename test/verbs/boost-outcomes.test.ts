@@ -6,11 +6,11 @@ import { boostFromJson, boostToJson } from "../../src/files/model/boost-file.ts"
 import { auditCauses, boostCauses } from "../../src/index.ts";
 import { type BoostTask, pickTask } from "../../src/repair/boost-input.ts";
 import { applyCauseHazards } from "../../src/repair/cause-hazards.ts";
-import type { HazardBoost } from "../../src/repair/hazard-boost.ts";
 import { fitHazardShare } from "../../src/repair/share-choice.ts";
 import { audit } from "../../src/verbs/audit.ts";
 import { boost } from "../../src/verbs/boost.ts";
 import { resealedBoost } from "../files/resealed.ts";
+import { hazardsTimes } from "../planted-hazards.ts";
 import { drawPeople } from "../simulated-people.ts";
 import { simulateCauses } from "../stats/simulated-causes.ts";
 
@@ -24,17 +24,7 @@ const rows = {
 };
 
 /** Hazards of the first cause at half of what they are, in one group. */
-const halved = (logRatio: number | null): HazardBoost => ({
-  kind: "hazards",
-  T,
-  options: { timeBuckets: 1, doubt: 0 },
-  share: 1,
-  blocks: [{ first: 1, last: T }],
-  groups: [{ name: "x = 1", events: 0, expected: 0, probability: 1, z: 1 }],
-  updates: logRatio === null ? [] : [{ group: 0, logRatios: [logRatio] }],
-  skipped: [],
-});
-const hazards = [halved(-Math.log(2)), halved(null)];
+const hazards = [hazardsTimes(T, "x = 1", -Math.log(2)), hazardsTimes(T, "x = 1", null)];
 const off = applyCauseHazards(
   { kind: "cause hazards", T, causes: made.curves.causes, hazards },
   made.curves,
