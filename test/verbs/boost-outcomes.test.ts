@@ -15,7 +15,7 @@ import { drawPeople } from "../simulated-people.ts";
 import { simulateCauses } from "../stats/simulated-causes.ts";
 
 const T = 10;
-const N = 1800;
+const N = 1500;
 const made = simulateCauses(N, T, 5);
 
 const rows = {
