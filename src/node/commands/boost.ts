@@ -4,54 +4,41 @@
  * one to other rows of the same model.
  */
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
-import type { CauseCurves } from "../../data/curves/cause-curves.ts";
-import type { Curves } from "../../data/curves/curves.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../../files/model/boost-file.ts";
-import { applyCauseHazards, type CauseHazardBoost } from "../../repair/cause-hazards.ts";
+import { boostToJson } from "../../files/model/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../../repair/hazard-boost.ts";
 import { GUARDED_BOOST_DEFAULTS } from "../../repair/left-out.ts";
-import { applyBoost, BOOST_DEFAULTS, type Boost } from "../../repair/mcboost.ts";
+import { BOOST_DEFAULTS } from "../../repair/mcboost.ts";
 import {
   BOOST_METHODS,
   type BoostMethod,
   type BoostResult,
   type BoostRowSets,
   type BoostTask,
-  type BoostVerdict,
   boost,
   type GuardedBoostOptions,
-  judgeBoost,
 } from "../../verbs/boost.ts";
-import {
-  boostCauses,
-  type CauseBoostResult,
-  type CauseBoostVerdict,
-  judgeCauseBoost,
-} from "../../verbs/causes/boost-causes.ts";
+import { boostCauses, type CauseBoostResult } from "../../verbs/causes/boost-causes.ts";
 import { replaceFile } from "../io/growing-file.ts";
-import { readTextFile } from "../io/input-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
-import { writeCurves } from "../io/prediction-output.ts";
-import { type BoostSource, readApplySource, readFitSource } from "../io/read-boost-source.ts";
+import {
+  type BoostSource,
+  type RowsOfCauses,
+  type RowsOfOne,
+  readFitSource,
+} from "../io/read-boost-source.ts";
 import {
   addPredictionOptions,
   type GivenPredictions,
   type PredictionOptions,
 } from "../io/read-predictions.ts";
-import {
-  outcomeFlags,
-  parseCauseOutputs,
-  writeHistoryCurves,
-  writeIncidences,
-} from "../io/repaired-output.ts";
+import { auditFlags, prepareOutput } from "../io/repaired-output.ts";
 import {
   addGroupOptions,
   addTableOptions,
@@ -64,8 +51,9 @@ import {
   parseThreads,
   readGroups,
 } from "../options/table-options.ts";
-import { printBoost, printCauseBoost, printCauseVerdict, printFiles, printVerdict } from "../print/boost.ts";
-import { print, printJson, warn } from "../print/output.ts";
+import { printBoost, printCauseBoost, printFiles } from "../print/boost.ts";
+import { printJson, warn } from "../print/output.ts";
+import { partsOf, runApply } from "./boosting/apply-boost.ts";
 
 export interface BoostCommandOptions extends GivenPredictions<PredictionOptions>, GroupOptions {
   readonly fit?: number;
@@ -142,7 +130,7 @@ export function addBoost(program: Command): void {
     .action(async (first: string | undefined, second: string | undefined, options: BoostCommandOptions) => {
       const paths = [first, second].filter((path) => path !== undefined);
       const { curves = [], split, groups, apply, out, save } = options;
-      const inputs = [...paths, ...curves, split, groups, apply];
+      const inputs = [...paths, ...curves.flatMap(filesIn), split, groups, apply];
       // Of several causes --out names several files; which causes there are is known once the model is read.
       const single = curves.length <= 1 && options.causes === undefined ? out : undefined;
       const isOneFile = single !== undefined && !single.includes("=");
@@ -158,15 +146,13 @@ const parseDoubt = numberOption(
   "a number, 0 or more",
 );
 
-type Inputs = readonly (string | undefined)[];
-
 async function runBoost(
   paths: readonly string[],
   options: BoostCommandOptions,
-  inputs: Inputs,
+  inputs: readonly (string | undefined)[],
 ): Promise<void> {
   const source = await readFitSource(paths, options);
-  const write = await prepareOutput(options.out, source, inputs);
+  const write = await prepareOutput(options, source, inputs);
   const { rows, warnings } = source.chooseRows({ seed: options.seed, ...present({ fit: options.fit }) });
   const { predicted, people } = source;
   warnings.push(...source.warnings, ...warnOfTornRows(people, rows));
@@ -176,8 +162,8 @@ async function runBoost(
   const settings = chooseSettings(options);
   const result: BoostResult | CauseBoostResult =
     "incidence" in predicted.curves
-      ? boostCauses({ ...(predicted as OfCauses), ...known }, rows, settings)
-      : boost({ ...(predicted as OfOne), ...known }, rows, settings);
+      ? boostCauses({ ...(predicted as RowsOfCauses), ...known }, rows, settings)
+      : boost({ ...(predicted as RowsOfOne), ...known }, rows, settings);
   const { boost: fitted, choice, verdict } = result;
   await write(result.curves, rows);
   if (options.save !== undefined) {
@@ -201,43 +187,9 @@ async function runBoost(
   printFiles(files, "causes" in verdict ? null : auditFlags(source, ' --group "set = test"'));
 }
 
-type Known<Curves> = Extract<
-  Awaited<ReturnType<typeof readFitSource>>["predicted"],
-  { readonly curves: Curves }
->;
-type OfCauses = Known<CauseCurves>;
-type OfOne = Known<Curves>;
-
-/** The repair, or that of each cause. */
-function partsOf(fitted: Boost | CauseHazardBoost): readonly Boost[] {
-  return fitted.kind === "cause hazards" ? fitted.hazards : [fitted];
-}
-
-/** Checks where the repaired curves go, and writes them there. */
-async function prepareOutput(
-  out: string | undefined,
-  source: BoostSource,
-  inputs: Inputs,
-): Promise<(curves: Curves | CauseCurves, rows?: BoostRowSets) => Promise<void>> {
-  if (out === undefined) return async () => {};
-  const { predicted, history } = source;
-  if ("incidence" in predicted.curves) {
-    const files = await parseCauseOutputs(out, predicted.curves.causes, inputs);
-    return (curves, rows) => writeIncidences(files, curves as CauseCurves, { grid: source.grid, rows });
-  }
-  await refuseUnwritable([out], inputs);
-  refuseWrongSuffix({ curves: out });
-  const { outcomes } = predicted as OfOne;
-  return (curves, rows) =>
-    history === null
-      ? writeCurves(out, curves as Curves, { ...source, outcomes }, rows)
-      : writeHistoryCurves(out, curves as Curves, history, { ...source, rows });
-}
-
-/** What an audit of the written curves must be told of their outcome, and of which group. */
-function auditFlags({ history, people }: BoostSource, group = ""): string {
-  if (history !== null) return `${outcomeFlags(history, people)}${group}`;
-  return `${group}${people === null ? "" : " --id person"}`;
+/** A file, or the files of "NAME=FILE,NAME=FILE". */
+function filesIn(curves: string): readonly string[] {
+  return [curves, ...curves.split(",").map((text) => text.slice(text.indexOf("=") + 1))];
 }
 
 /** Options that only MCBoostSurv has select it. */
@@ -289,92 +241,4 @@ async function chooseGroups(
   );
   refuseOutcomeGroups(named, outcome);
   return [...resolveGroups(own, table, { unknownLevels: "allow" }), ...named];
-}
-
-async function runApply(
-  paths: readonly string[],
-  options: BoostCommandOptions,
-  path: string,
-  inputs: Inputs,
-): Promise<void> {
-  if (options.save !== undefined || options.fit !== undefined) {
-    throw new InputError(
-      `--apply fits nothing: leave out ${options.fit === undefined ? "--save" : "--fit"}`,
-      {
-        code: "option.conflict",
-      },
-    );
-  }
-  const saved = boostFromJson(await readTextFile(path, "the boost", MAX_BOOST_BYTES), basename(path));
-  for (const warning of saved.warnings) warn(warning);
-  const source = await readApplySource(paths, options);
-  if (source.modelHash !== saved.model) {
-    throw new InputError("the boost was fitted to the curves of another model", {
-      code: "boost.model",
-      where: path,
-      hint: "give the model it was fitted with, or fit a boost to this one",
-    });
-  }
-  const write = await prepareOutput(options.out, source, inputs);
-  const groups = resolveSaved(partsOf(saved.boost)[0], source);
-  const curves = carryOut(saved.boost, source, groups);
-  await write(curves);
-  const { obstacle, verdict } = judgeApplied(source, groups, curves, saved.table);
-  const files = { out: options.out ?? null, save: null };
-  const updates = partsOf(saved.boost).reduce((sum, one) => sum + one.updates.length, 0);
-  const { N } = curves;
-  if (options.json) {
-    printJson({ rows: N, updates, verdict, obstacle, ...files });
-    return;
-  }
-  print(`${countOf(updates, "update")} carried out on ${countOf(N, "row")}`);
-  if (verdict === null) print(`not judged: ${obstacle}`);
-  else if ("causes" in verdict) printCauseVerdict(verdict);
-  else printVerdict(verdict);
-  printFiles(files, verdict === null || "causes" in verdict ? null : auditFlags(source));
-}
-
-/** A repair of incidences is for incidences, one of survival for survival. */
-function carryOut(
-  saved: Boost | CauseHazardBoost,
-  { predicted: { curves } }: BoostSource,
-  groups: BoostTask["groups"],
-): Curves | CauseCurves {
-  const isByCause = "incidence" in curves;
-  if (saved.kind === "cause hazards" && isByCause) return applyCauseHazards(saved, curves, groups);
-  if (saved.kind !== "cause hazards" && !isByCause) return applyBoost(saved, curves, { groups });
-  const [of, given] = isByCause
-    ? ["one kind of event", "several causes"]
-    : ["several causes", "one kind of event"];
-  throw new InputError(`the boost is of ${of}, and the curves are of ${given}`, {
-    code: "boost.causes",
-    hint: "give the curves it was fitted to, or fit a boost to these",
-  });
-}
-
-function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["groups"] {
-  const written = groups.map(({ name, expression }): Group => {
-    if (expression !== undefined) return { name, expression };
-    throw new InputError(`the boost does not say who is in "${name}"`, { code: "boost.file" });
-  });
-  return resolveGroups(written, table, { unknownLevels: "allow" });
-}
-
-/** Only rows with outcomes that neither the model nor the boost has seen can be judged; others would flatter it. */
-function judgeApplied(
-  { predicted, tableHash, isOwnTable }: BoostSource,
-  groups: BoostTask["groups"],
-  curves: Curves | CauseCurves,
-  fittedOn: string | null,
-): { readonly verdict: BoostVerdict | CauseBoostVerdict | null; readonly obstacle: string | null } {
-  const because = (obstacle: string) => ({ verdict: null, obstacle });
-  if (predicted.outcomes === null) return because("the table has no outcomes");
-  if (tableHash === null || tableHash === fittedOn)
-    return because("the boost was fitted on rows of this table");
-  if (isOwnTable) return because("the model was trained on rows of this table");
-  const verdict =
-    "incidence" in curves
-      ? judgeCauseBoost({ ...(predicted as OfCauses), groups }, curves)
-      : judgeBoost({ ...(predicted as OfOne), groups }, curves);
-  return { verdict, obstacle: null };
 }

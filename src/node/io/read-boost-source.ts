@@ -39,7 +39,19 @@ import {
   readWithCurves,
 } from "./read-predictions.ts";
 
-/** Curves and the outcomes of their rows, null where these are not known. */
+/** Survival curves, of one kind of event, and the outcomes of their rows. */
+export interface RowsOfOne {
+  readonly curves: Curves;
+  readonly outcomes: BinnedSingleCause;
+}
+
+/** The incidences of every cause, and the outcomes of their rows. */
+export interface RowsOfCauses {
+  readonly curves: CauseCurves;
+  readonly outcomes: BinnedCauses;
+}
+
+/** Curves of either kind; the outcomes are null where they are not known. */
 export type BoostedRows =
   | { readonly curves: Curves; readonly outcomes: BinnedSingleCause | null }
   | { readonly curves: CauseCurves; readonly outcomes: BinnedCauses | null };
@@ -68,9 +80,7 @@ export interface BoostSource {
 
 /** A source with outcomes, so that a boost can be fitted. */
 interface FitSource extends BoostSource {
-  readonly predicted:
-    | { readonly curves: Curves; readonly outcomes: BinnedSingleCause }
-    | { readonly curves: CauseCurves; readonly outcomes: BinnedCauses };
+  readonly predicted: RowsOfOne | RowsOfCauses;
   /** Which rows fit and which judge. */
   readonly chooseRows: (share: FitShare) => ChosenBoostRows;
 }

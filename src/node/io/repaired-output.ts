@@ -8,7 +8,7 @@
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { parseCauseFiles } from "../../data/curves/read-cause-curves.ts";
-import type { Outcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause, Outcomes } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { BoostRowSets } from "../../verbs/boost.ts";
@@ -17,7 +17,8 @@ import { medianTimes } from "../../verbs/predict.ts";
 import { openGrowingFile } from "./growing-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "./output-path.ts";
 import { openCsvPeople, openParquetPeople } from "./people-output.ts";
-import { nameSets } from "./prediction-output.ts";
+import { nameSets, writeCurves } from "./prediction-output.ts";
+import type { BoostSource } from "./read-boost-source.ts";
 
 /** All rows in one part; cells know their own values. */
 interface Rows {
@@ -26,7 +27,7 @@ interface Rows {
 type Column = PeopleColumn<Rows>;
 
 /** What is written beside curves. */
-export interface BesideCurves {
+interface BesideCurves {
   readonly grid: TimeGrid;
   readonly people: People | null;
   /** The rows that fitted and those that judge. */
@@ -34,7 +35,7 @@ export interface BesideCurves {
 }
 
 /** Survival, and the outcome at its times. */
-export async function writeHistoryCurves(
+async function writeHistoryCurves(
   path: string,
   curves: Curves,
   { time, event, entry, weight }: Outcomes,
@@ -58,8 +59,41 @@ export async function writeHistoryCurves(
   ]);
 }
 
+/** Where the repaired curves go, and what else is written. */
+export interface RepairedOutput {
+  readonly out?: string;
+  readonly save?: string;
+}
+
+/** Checks the paths, and gives what writes the repaired curves there; `rows` says which fitted and which judge. */
+export async function prepareOutput(
+  { out, save }: RepairedOutput,
+  source: Pick<BoostSource, "predicted" | "history" | "grid" | "people">,
+  inputs: readonly (string | undefined)[],
+): Promise<(curves: Curves | CauseCurves, rows?: BoostRowSets) => Promise<void>> {
+  if (out === undefined) return async () => {};
+  const { predicted, history } = source;
+  if ("incidence" in predicted.curves) {
+    const files = await parseCauseOutputs(out, predicted.curves.causes, inputs, [save]);
+    return (curves, rows) => writeIncidences(files, curves as CauseCurves, { grid: source.grid, rows });
+  }
+  await refuseUnwritable([out, save], inputs);
+  refuseWrongSuffix({ curves: out });
+  const outcomes = predicted.outcomes as BinnedSingleCause | null;
+  return (curves, rows) =>
+    history === null
+      ? writeCurves(out, curves as Curves, { ...source, outcomes }, rows)
+      : writeHistoryCurves(out, curves as Curves, history, { ...source, rows });
+}
+
+/** What an audit of the written curves must be told of their outcome, and of which group. */
+export function auditFlags({ history, people }: Pick<BoostSource, "history" | "people">, group = ""): string {
+  if (history !== null) return `${outcomeFlags(history, people)}${group}`;
+  return `${group}${people === null ? "" : " --id person"}`;
+}
+
 /** How `graduate audit` is told of the columns that the outcome has in such a file. */
-export function outcomeFlags({ entry, weight, id }: Outcomes, people: People | null): string {
+function outcomeFlags({ entry, weight, id }: Outcomes, people: People | null): string {
   const times = id === undefined ? " --time time" : " --start entry --stop time";
   return [
     `${times} --event event`,
@@ -69,23 +103,21 @@ export function outcomeFlags({ entry, weight, id }: Outcomes, people: People | n
   ].join("");
 }
 
-/** NAME=FILE for each cause; the files are checked before the work. */
-export async function parseCauseOutputs(
+/** NAME=FILE for each cause; the files are checked before the work. `others`: what else is written. */
+async function parseCauseOutputs(
   out: string,
   causes: readonly string[],
   inputs: readonly (string | undefined)[],
+  others: readonly (string | undefined)[],
 ): Promise<ReturnType<typeof parseCauseFiles>> {
   const files = parseCauseFiles([out], causes, "--out");
-  await refuseUnwritable(
-    files.map(({ path }) => path),
-    inputs,
-  );
+  await refuseUnwritable([...files.map(({ path }) => path), ...others], inputs);
   for (const { path } of files) refuseWrongSuffix({ curves: path });
   return files;
 }
 
 /** The incidences of every cause, a file each. */
-export async function writeIncidences(
+async function writeIncidences(
   files: ReturnType<typeof parseCauseFiles>,
   { N, K, T, incidence }: CauseCurves,
   { grid, rows }: Pick<BesideCurves, "grid" | "rows">,
