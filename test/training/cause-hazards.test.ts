@@ -324,6 +324,21 @@ describe("weights and entry", () => {
     });
   });
 
+  test("a curve next to 0 at entry is read as a share of what it was there", () => {
+    const survival = Float64Array.of(1e-9, 1e-9 / 2, 1e-9 / 8, 1, 1 / 2, 1 / 8);
+    const outcomes = {
+      T: 3,
+      bin: Int32Array.of(3, 3),
+      event: Uint8Array.of(1, 1),
+      firstBin: Int32Array.of(2, 2),
+    };
+    const both = [0, 1].map((row) => ({ name: `row ${row}`, rows: [row] }));
+    const late = fitHazardBoost({ curves: { N: 2, T: 3, survival }, outcomes, groups: both });
+    for (const { expected } of late.groups) expect(expected).toBeCloseTo(2 * LOG_TWO, 14);
+    const repaired = applyHazardBoost(late, { N: 2, T: 3, survival }, both).survival;
+    for (const t of [1, 2]) expect(repaired[t] / repaired[0]).toBeCloseTo(repaired[3 + t] / repaired[3], 14);
+  });
+
   test("an entry of 0 is none", () => {
     const firstBin = new Int32Array(N).fill(1);
     expect(fitHazardBoost({ curves, outcomes: { ...binned, firstBin }, groups })).toEqual(
