@@ -20,6 +20,7 @@ import type { People } from "../../data/outcomes/people.ts";
 import {
   type EventHistory,
   type HistoryColumns,
+  modelOutcomes,
   noteHistory,
   readHistory,
 } from "../../data/outcomes/read-history.ts";
@@ -115,9 +116,10 @@ export async function readCurvesOfHistory(
   return { curves, outcomes, history: read, grid, table, columns, ...ofHistory(history, columns, []) };
 }
 
-/** Whose rows are whose decides about a bin only where a person's rows follow on each other. */
-function outcomesOf({ outcomes: { id, ...rest } }: EventHistory, { start }: HistoryColumns): Outcomes {
-  return start === undefined ? rest : { ...rest, ...present({ id }) };
+/** As models take them, weights 1 on average among other things; one cause named as such stays one. */
+function outcomesOf(history: EventHistory, columns: HistoryColumns): Outcomes {
+  const { cause } = history.outcomes;
+  return { ...modelOutcomes(history, columns).outcomes, ...present({ cause }) };
 }
 
 function ofHistory(history: EventHistory, { id }: HistoryColumns, notes: readonly string[]) {
