@@ -54,7 +54,7 @@ export function createWebGpuBackend(parts: WebGpuParts): WebGpuBackend {
   const memory = { ...access, release: releaseArray };
   const training: DeviceTraining = {
     // Logits, their slopes and the curves are each seen by a kernel whole, and so is x.
-    fits: ({ N, D, T }) => N * Math.max(T, D) * 4 <= limit && T <= MOST_BINS,
+    fits: ({ N, D, T, K }) => N * Math.max(K * T, D) * 4 <= limit && T <= MOST_BINS,
     openLoss: (settings) => openDeviceLoss(engine, handles, memory, settings),
     openOptimiser: (parameters, settings) =>
       openDeviceOptimiser(engine, handles, memory, parameters, settings),

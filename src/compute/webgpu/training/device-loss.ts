@@ -5,23 +5,28 @@ import type { HandleTable } from "../../host.ts";
 import type { Placed } from "../device-memory.ts";
 import type { Engine, KernelRun } from "../engine.ts";
 import type { Bound, GpuBuffer } from "../gpu.ts";
+import { bitsOf, type KernelSource } from "../wgsl.ts";
+import { causeSlopesKernel, measureCausesKernel } from "./loss-causes.ts";
 import { groupsKernel, segmentsKernel } from "./loss-groups.ts";
-import { knownWidth, packGroups, packKnown, packRows } from "./loss-layout.ts";
+import { knownWidth, packGroups, packKnown, packRows, totalOf } from "./loss-layout.ts";
 import {
   measureRowsKernel,
+  type GroupSlope,
   nameObjective,
   slopeOf,
   slopesKernel,
   XCAL_ROWS,
   xcalPartsKernel,
 } from "./loss-rows.ts";
+import { kindOfRows, type RowKind } from "./row-text.ts";
 
 type Memory = Pick<Backend, "allocate" | "read" | "write" | "release">;
 
 /** Arrays and kernels of a loss, made once. */
 function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings) {
-  const { T, bin, objective, groups, entries } = settings;
+  const { T, K, bin, objective, groups, entries } = settings;
   const N = bin.length;
+  const kind = kindOfRows(settings);
   const G = groups?.groups.length ?? 0;
   const W = groups === null ? 0 : groups.gap === "blocks" ? 2 * groups.blocks.length : T;
   const own: GpuBuffer[] = [];
@@ -40,47 +45,59 @@ function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings)
   const parts = objective.kind === "xcal" ? Math.ceil(N / XCAL_ROWS) : 0;
   const [fractions, xcalParts] = [G * W, (packed?.segmentCount ?? 0) * W];
   const from = slopeOf(groups);
-  const text = { objective, groups, W, known: groups ? knownWidth(T, groups.blocks.length) : 0 };
+  const text = { objective, groups, kind, W, known: groups ? knownWidth(T, groups.blocks.length) : 0 };
   return {
-    ...{ N, T, G, W, own, packed, parts, fractions, xcalParts, from },
+    ...{ N, T, K, G, W, own, packed, parts, fractions, xcalParts, from },
+    /** The last of the sizes of kernels that count rows. */
+    total: kind.counted ? [bitsOf(totalOf(settings))] : [],
     onCurve: objective.kind === "rps" || objective.kind === "xcal" || from === "curve",
     usesSlopes: groups !== null || bins > 0,
-    logits: memory.allocate(N * T),
-    dLogits: memory.allocate(N * T),
+    logits: memory.allocate(N * K * T),
+    dLogits: memory.allocate(N * K * T),
     log: memory.allocate(entries * (1 + 2 * G)),
     multipliers: memory.allocate(Math.max(G, 1)),
     rows: place(packRows(settings)),
-    survival: room(N * T),
+    /** Survival; with several causes, their hazards. */
+    curves: room(N * K * T),
     terms: room(N * 2),
     places: packed && place(packed.packed),
     known: groups && place(packKnown(T, groups)),
     partials: room(Math.max(xcalParts + parts * bins, 1)),
     slopes: room(Math.max(fractions + bins, 1)),
     kernels: {
-      rows: measureRowsKernel(objective, T),
-      segments: groups && segmentsKernel(groups),
+      rows: K > 1 ? measureCausesKernel(T) : measureRowsKernel(objective, T),
+      segments: groups && segmentsKernel(groups, kind),
       xcal: objective.kind === "xcal" ? xcalPartsKernel(objective) : null,
       groups: groupsKernel(text, `${nameObjective(objective)}, ${describeGroups(settings)}`),
-      slopes: slopesKernel(objective, from, T),
+      slopes: kernelOfSlopes(settings, from, kind),
     },
   };
+}
+
+function kernelOfSlopes(
+  { T, K, objective, groups }: DeviceLossSettings,
+  from: GroupSlope,
+  kind: RowKind,
+): KernelSource {
+  if (K === 1) return slopesKernel(objective, from, T, kind);
+  return causeSlopesKernel(T, K, groups?.blocks.length ?? 0);
 }
 
 type PlacedLoss = ReturnType<typeof placeLoss>;
 
 /** Sums of rows by segments of groups, and by X-Cal's bins of probability. */
 function sumRows(placed: PlacedLoss, logits: Bound): KernelRun[] {
-  const { N, T, packed, places, from, rows, survival, partials, kernels, xcalParts, parts } = placed;
+  const { N, T, K, packed, places, from, rows, curves, partials, kernels, xcalParts, parts } = placed;
   const runs: KernelRun[] = [];
   if (kernels.segments !== null && packed !== null && places !== null) {
     const { order, segments, segmentCount, blockOf } = packed;
     const sizes = [T, order, segments, segmentCount, ...(from === "blocks" ? [blockOf] : [])];
-    const read = from === "blocks" ? [logits, rows] : [survival];
+    const read = from === "blocks" ? [K > 1 ? curves : logits, rows] : [curves];
     const arrays = [...read, places, partials];
     runs.push({ kernel: kernels.segments, sizes, arrays, groups: segmentCount });
   }
   if (kernels.xcal !== null) {
-    const arrays = [rows, survival, partials];
+    const arrays = [rows, curves, partials];
     runs.push({ kernel: kernels.xcal, sizes: [N, T, xcalParts], arrays, groups: parts });
   }
   return runs;
@@ -101,10 +118,10 @@ export function openDeviceLoss(
   memory: Memory,
   settings: DeviceLossSettings,
 ): DeviceLoss {
+  refuseUnknown(settings);
   const placed = placeLoss(engine, memory, settings);
-  const { N, T, G, W, own, packed, fractions, xcalParts, usesSlopes, onCurve, kernels } = placed;
-  const { logits, dLogits, log, multipliers, rows, survival, terms, places, known, partials, slopes } =
-    placed;
+  const { N, T, K, G, W, own, packed, fractions, xcalParts, usesSlopes, onCurve, total, kernels } = placed;
+  const { logits, dLogits, log, multipliers, rows, curves, terms, places, known, partials, slopes } = placed;
   const bufferOf = (array: typeof logits): Bound => handles.find("loss", array).buffer;
 
   return {
@@ -116,8 +133,8 @@ export function openDeviceLoss(
       engine.submit([
         {
           kernel: kernels.rows,
-          sizes: [N, T],
-          arrays: [bufferOf(logits), rows, survival, terms],
+          sizes: K > 1 ? [N, T, K] : [N, T],
+          arrays: [bufferOf(logits), rows, curves, terms],
           groups: N,
         },
         ...sumRows(placed, bufferOf(logits)),
@@ -125,7 +142,7 @@ export function openDeviceLoss(
           kernel: kernels.groups,
           sizes: [
             ...[N, T, G, packed?.groups ?? 0, packed?.parts ?? 0],
-            ...[xcalParts, fractions, entry, Number(takesDualStep)],
+            ...[xcalParts, fractions, entry, Number(takesDualStep), ...total],
           ],
           arrays: [
             terms,
@@ -146,11 +163,11 @@ export function openDeviceLoss(
           kernel: kernels.slopes,
           sizes: [
             ...[N, T, W, packed?.combinations ?? 0, packed?.members ?? 0],
-            ...[packed?.blockOf ?? 0, fractions],
+            ...[packed?.blockOf ?? 0, ...(K > 1 ? [] : [fractions]), ...total],
           ],
           arrays: [
-            ...[bufferOf(logits), rows, terms],
-            ...(onCurve ? [survival] : []),
+            ...(K > 1 ? [curves, rows] : [bufferOf(logits), rows, terms]),
+            ...(onCurve ? [curves] : []),
             ...(places === null ? [] : [places]),
             ...(usesSlopes ? [slopes] : []),
             bufferOf(dLogits),
@@ -171,6 +188,13 @@ export function openDeviceLoss(
       for (const buffer of own) engine.destroy(buffer);
     },
   };
+}
+
+/** What the kernels' code does not have; who asks for it is told elsewhere, with what to do. */
+function refuseUnknown({ K, objective, groups }: DeviceLossSettings): void {
+  const isKnown =
+    objective.kind === "likelihood" && !objective.tail && (groups?.gap ?? "blocks") === "blocks";
+  if (K > 1 && !isKnown) throw new Error("with several causes the device has likelihood and blocks alone");
 }
 
 /** Everything of the groups that is written into the code. */

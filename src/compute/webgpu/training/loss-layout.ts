@@ -11,7 +11,7 @@ export const SEGMENT_ROWS = 64;
 /** Numbers of a group before its arrays: members, bins, followed blocks, measurable, constrained, slack. */
 export const GROUP_HEAD = 6;
 
-/** [N,4]: first bin, last bin, event, weight. */
+/** [N,4]: first bin, last bin, event or its cause, weight. */
 export function packRows({ bin, event, first, weight }: DeviceLossSettings): Uint32Array<ArrayBuffer> {
   const packed = new Uint32Array(4 * bin.length);
   const weights = new Float32Array(packed.buffer);
@@ -22,6 +22,14 @@ export function packRows({ bin, event, first, weight }: DeviceLossSettings): Uin
     weights[4 * n + 3] = weight?.[n] ?? 1;
   }
   return packed;
+}
+
+/** What rows are counted by: how many there are, or the sum of their weights. */
+export function totalOf({ bin, weight }: DeviceLossSettings): number {
+  if (weight === undefined) return bin.length;
+  let total = 0;
+  for (let n = 0; n < weight.length; n++) total += weight[n];
+  return total;
 }
 
 /** Where each part of the whole numbers begins. */

@@ -6,9 +6,16 @@
 import type { DeviceGroups, DeviceObjective } from "../../device-training.ts";
 import type { KernelSource } from "../wgsl.ts";
 import { asFloat, ELEMENTARY, HAZARD, sumOverThreads } from "./elementary.ts";
-
-/** Threads of a row: each takes a bin, or as many neighbouring bins as it must. */
-const THREADS = 128;
+import {
+  binsEach,
+  nameKind,
+  OPEN_ROW as OPEN,
+  READ_WEIGHT,
+  ROW_THREADS as THREADS,
+  type RowKind,
+  totalSizes,
+  totalText,
+} from "./row-text.ts";
 
 /** Names an objective: everything of it that is written into the code. */
 export function nameObjective(objective: DeviceObjective): string {
@@ -24,14 +31,9 @@ export function nameObjective(objective: DeviceObjective): string {
 
 const hasTail = (objective: DeviceObjective) => objective.kind !== "rps" && objective.tail;
 
-const OPEN_ROW = `
-  let n = group;
-  if (n >= size.N) { return; }
-  let row = rows[n];
-  let begin = row.x - 1u;
-  let own = row.y - 1u;
+const OPEN_ROW = `${OPEN}
   let isEvent = row.z == 1u;
-  let weight = bitcast<f32>(row.w);`;
+  ${READ_WEIGHT}`;
 
 /** Sums over threads up to one's own, or from it on, and everybody's sum. */
 const SCANS = `
@@ -63,11 +65,6 @@ const RPS_SLOPE = `
       if (isEvent || l <= own) {
         dSurvival = 2.0 * share * (alive - select(1.0, 0.0, isEvent && l >= own));
       }`;
-
-/** Bins of a thread. */
-function binsEach(T: number): number {
-  return Math.ceil(T / THREADS);
-}
 
 /** Survival of every row and bin, and of each row its weighted loss and S(T)/(1 − S(T)), which the tail term needs. */
 export function measureRowsKernel(objective: DeviceObjective, T: number): KernelSource {
@@ -141,7 +138,14 @@ export function slopeOf(groups: DeviceGroups | null): GroupSlope {
 }
 
 /** `slopes` are the gradients of groups' statistics, and after them what X-Cal needs of its bins. */
-export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: number): KernelSource {
+export function slopesKernel(
+  objective: DeviceObjective,
+  from: GroupSlope,
+  T: number,
+  kind: RowKind,
+): KernelSource {
+  // Of expected events of rows that may enter late and have weights.
+  const [atRisk, ofOne] = kind.counted ? ["l >= begin && ", "weight * "] : ["", ""];
   const isRps = objective.kind === "rps";
   const onCurve = isRps || from === "curve";
   const each = binsEach(T);
@@ -167,8 +171,8 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
   }
   let beyond = sumFrom(thread, mine) - mine;`;
   return {
-    name: `slopes of ${nameObjective(objective)}, groups by ${from}, ${each} bins a thread`,
-    sizes: ["N", "T", "W", "combinations", "members", "blockOf", "fractions"],
+    name: `slopes of ${nameObjective(objective)}, groups by ${from}, ${each} bins a thread${nameKind(kind)}`,
+    sizes: ["N", "T", "W", "combinations", "members", "blockOf", "fractions", ...totalSizes(kind)],
     reads: {
       logits: "f32",
       rows: "vec4u",
@@ -183,7 +187,7 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
       `${SCANS}${objective.kind === "xcal" ? MEMBERSHIP(objective.bins, objective.gamma) : ""}`,
     body: () => `
   ${OPEN_ROW}
-  let share = weight / f32(size.N);
+  let share = weight / ${totalText(kind)};
   let odds = terms[n].y;
   ${
     from === "none"
@@ -207,10 +211,10 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
       from === "blocks"
         ? `
     let block = lists[size.blockOf + l];
-    if (l <= own && block < size.W) {
+    if (${atRisk}l <= own && block < size.W) {
       var pull = 0.0;
       ${eachGroup("pull += slopes[slopeAt + block];")}
-      slope += pull * hazard * rest;
+      slope += ${ofOne}pull * hazard * rest;
     }`
         : ""
     }
