@@ -1,0 +1,142 @@
+// Loss, distances and their gradient at given logits on a graphics device, held to the float64 formulas of objectives/
+// within the contract's tolerance: one to three kinds of event, late entry, weights, a bin or several for each thread,
+// logits far from 0.
+import { afterAll, describe, expect, test } from "vitest";
+import { present } from "../../src/core/present.ts";
+import { createRandom } from "../../src/core/random.ts";
+import { type BinnedOutcomes, requireSingleCause } from "../../src/data/outcomes/outcomes.ts";
+import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
+import { backThroughConditional, fillCauseCurves } from "../../src/objectives/causes/cause-curves.ts";
+import { causeLikelihood } from "../../src/objectives/causes/cause-likelihood.ts";
+import type { Constraints } from "../../src/objectives/constraints.ts";
+import { createCurveWorkspace } from "../../src/objectives/curves.ts";
+import { distanceGradients, groupDistances, measureDistances } from "../../src/objectives/distances.ts";
+import { backThroughStatistics, measureStatistics } from "../../src/objectives/group-statistics.ts";
+import { discreteLikelihood } from "../../src/objectives/likelihood.ts";
+import { groupsOf } from "../../src/training/device/device-settings.ts";
+import { createLagrangian } from "../../src/training/lagrangian/lagrangian.ts";
+import type { DualSpec } from "../../src/training/options.ts";
+import { seeRows } from "../../src/training/rows/cause-view.ts";
+import { findDevice } from "../compute/webgpu-device.ts";
+
+const device = await findDevice();
+const opened = "missing" in device ? null : await openWebGpuBackend();
+if ("missing" in device) console.log(`losses on a device are skipped: ${device.missing}`);
+afterAll(() => opened?.close());
+
+const TOLERANCE = 2e-5;
+const DUAL: DualSpec = { form: "ascent", rate: 0.1, start: "uniform" };
+
+interface Asked {
+  readonly N: number;
+  readonly T: number;
+  readonly K: number;
+  readonly entry?: boolean;
+  readonly weights?: boolean;
+  /** Of the logits; rows differ by it. */
+  readonly spread?: number;
+}
+
+function drawRows({ N, T, K, entry = false, weights = false, spread = 1 }: Asked) {
+  const random = createRandom(5, N + T + K);
+  const bin = Int32Array.from({ length: N }, () => 1 + random.integer(T));
+  const event = Uint8Array.from({ length: N }, () => Number(random.uniform() < 0.7));
+  const binned: BinnedOutcomes = {
+    T,
+    bin,
+    event,
+    ...present({
+      cause: K > 1 ? event.map((one) => one * (1 + random.integer(K))) : undefined,
+      firstBin: entry ? bin.map((last) => 1 + random.integer(last + 1)) : undefined,
+      weight: weights ? Float64Array.from(bin, () => 0.2 + 2 * random.uniform()) : undefined,
+    }),
+  };
+  const all = Int32Array.from({ length: N }, (_, row) => row);
+  const groups = [
+    { name: "all", rows: all },
+    { name: "half", rows: all.filter(() => random.uniform() < 0.5) },
+    { name: "fifth", rows: all.filter(() => random.uniform() < 0.2) },
+  ];
+  const logits = Float32Array.from({ length: N * K * T }, () => spread * random.normal() - 2);
+  return { binned, groups, logits };
+}
+
+/** The float64 truth: loss, distances, dLogits. */
+function measureTruth(
+  { K, T, N }: Asked,
+  binned: BinnedOutcomes,
+  given: Float32Array,
+  constraints: Constraints,
+  multipliers: Float64Array,
+) {
+  const logits = Float64Array.from(given);
+  const dLogits = new Float64Array(logits.length);
+  const curves = createCurveWorkspace(N * K, T);
+  if (K === 1) {
+    const plain = requireSingleCause(binned, "a test");
+    const loss = discreteLikelihood(logits, plain, { tail: false }, dLogits, 1);
+    return { loss, distances: groupDistances(constraints, logits, multipliers, curves, dLogits, 1), dLogits };
+  }
+  const loss = causeLikelihood(logits, binned, K, dLogits, 1);
+  fillCauseCurves(logits, { N, K, T }, curves);
+  const statistics = measureStatistics(constraints, curves);
+  const dConditional = new Float64Array(N * K * T);
+  const gradient = distanceGradients(constraints, statistics, multipliers);
+  backThroughStatistics(constraints, gradient, curves, null, dConditional, 1);
+  backThroughConditional(curves.hazard, dConditional, { N, K, T }, dLogits);
+  return { loss, distances: measureDistances(constraints, statistics), dLogits };
+}
+
+function expectNear(actual: ArrayLike<number>, wanted: ArrayLike<number>): void {
+  expect(actual.length).toBe(wanted.length);
+  const scale = Math.max(...Array.from(wanted, Math.abs));
+  let largest = 0;
+  for (let k = 0; k < wanted.length; k++) largest = Math.max(largest, Math.abs(actual[k] - wanted[k]));
+  expect(largest).toBeLessThanOrEqual(TOLERANCE * scale);
+}
+
+describe.skipIf(opened === null)("loss and distances on the device", () => {
+  test.each<Asked>([
+    { N: 90, T: 9, K: 1, entry: true, weights: true },
+    { N: 90, T: 9, K: 1, weights: true, spread: 3 },
+    { N: 90, T: 9, K: 2 },
+    { N: 70, T: 9, K: 2, entry: true, weights: true, spread: 6 },
+    { N: 130, T: 9, K: 3, entry: true },
+    { N: 40, T: 1, K: 3, weights: true },
+    { N: 40, T: 200, K: 2, entry: true, weights: true, spread: 2 },
+  ])("$N rows, $T bins, $K kinds of event, logits spread by $spread", async (asked) => {
+    if (opened?.training === undefined) throw new Error("the device cannot keep a step to itself");
+    const { binned, groups, logits } = drawRows(asked);
+    const causes = asked.K > 1 ? ["a", "b", "c"].slice(0, asked.K) : undefined;
+    const lagrangian = createLagrangian({
+      constraint: { distance: "atRisk", variant: "paper", slack: 0.5, strata: 1 },
+      dual: DUAL,
+      ...seeRows({ binned, groups, ...present({ causes }) }),
+      people: asked.N,
+      seed: 1,
+    });
+    const { constraints, multipliers } = lagrangian;
+    const loss = opened.training.openLoss({
+      T: asked.T,
+      K: asked.K,
+      bin: binned.bin,
+      event: binned.cause ?? binned.event,
+      first: binned.firstBin,
+      weight: binned.weight,
+      objective: { kind: "likelihood", tail: false },
+      groups: groupsOf(lagrangian, DUAL),
+      entries: 1,
+    });
+    opened.write(loss.logits, logits);
+    loss.writeMultipliers(multipliers);
+    loss.measure(0, false);
+    loss.differentiate();
+    const [entry] = await loss.readLog(0, 1);
+    const dLogits = await opened.read(loss.dLogits);
+    loss.release();
+    const wanted = measureTruth(asked, binned, logits, constraints, multipliers);
+    expectNear([entry.loss], [wanted.loss]);
+    expectNear(entry.distances, wanted.distances);
+    expectNear(dLogits, wanted.dLogits);
+  });
+});
