@@ -60,12 +60,13 @@ function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings)
     /** Survival; with several causes, their hazards. */
     curves: room(N * K * T),
     terms: room(N * 2),
+    totals: K > 1 ? room(Math.max(N * K * W, 1)) : null,
     places: packed && place(packed.packed),
     known: groups && place(packKnown(T, groups)),
     partials: room(Math.max(xcalParts + parts * bins, 1)),
     slopes: room(Math.max(fractions + bins, 1)),
     kernels: {
-      rows: K > 1 ? measureCausesKernel(T) : measureRowsKernel(objective, T),
+      rows: K > 1 ? measureCausesKernel(T, groups !== null) : measureRowsKernel(objective, T),
       segments: groups && segmentsKernel(groups, kind),
       xcal: objective.kind === "xcal" ? xcalPartsKernel(objective) : null,
       groups: groupsKernel(text, `${nameObjective(objective)}, ${describeGroups(settings)}`),
@@ -85,15 +86,34 @@ function kernelOfSlopes(
 
 type PlacedLoss = ReturnType<typeof placeLoss>;
 
+/** Curves and loss of every row. */
+function measureRows(placed: PlacedLoss, logits: Bound): KernelRun {
+  const { N, T, K, W, packed, places, rows, curves, terms, totals, kernels } = placed;
+  const kernel = kernels.rows;
+  if (totals === null) return { kernel, sizes: [N, T], arrays: [logits, rows, curves, terms], groups: N };
+  return {
+    kernel,
+    sizes: [N, T, K, W / 2, packed?.blockEnds ?? 0],
+    arrays: [logits, rows, ...(places === null ? [curves, terms] : [places, curves, terms, totals])],
+    groups: N,
+  };
+}
+
 /** Sums of rows by segments of groups, and by X-Cal's bins of probability. */
 function sumRows(placed: PlacedLoss, logits: Bound): KernelRun[] {
-  const { N, T, K, packed, places, from, rows, curves, partials, kernels, xcalParts, parts } = placed;
+  const { N, T, W, packed, places, from, rows, curves, totals, partials, kernels, xcalParts, parts } = placed;
   const runs: KernelRun[] = [];
   if (kernels.segments !== null && packed !== null && places !== null) {
     const { order, segments, segmentCount, blockOf } = packed;
-    const sizes = [T, order, segments, segmentCount, ...(from === "blocks" ? [blockOf] : [])];
-    const read = from === "blocks" ? [K > 1 ? curves : logits, rows] : [curves];
-    const arrays = [...read, places, partials];
+    const known = totals ?? (from === "blocks" ? null : curves);
+    const sizes = [
+      known === null ? T : W,
+      order,
+      segments,
+      segmentCount,
+      ...(known === null ? [blockOf] : []),
+    ];
+    const arrays = [...(known === null ? [logits, rows] : [known]), places, partials];
     runs.push({ kernel: kernels.segments, sizes, arrays, groups: segmentCount });
   }
   if (kernels.xcal !== null) {
@@ -131,12 +151,7 @@ export function openDeviceLoss(
     measure(entry, takesDualStep) {
       engine.check();
       engine.submit([
-        {
-          kernel: kernels.rows,
-          sizes: K > 1 ? [N, T, K] : [N, T],
-          arrays: [bufferOf(logits), rows, curves, terms],
-          groups: N,
-        },
+        measureRows(placed, bufferOf(logits)),
         ...sumRows(placed, bufferOf(logits)),
         {
           kernel: kernels.groups,

@@ -31,14 +31,32 @@ const SUM_TERMS = `
         }
       }`;
 
-/** Hazards of every row, cause and bin; of each row its weighted loss. */
-export function measureCausesKernel(T: number): KernelSource {
+/** totals[row, cause] = expected events in each block, and after the blocks their variances. */
+const SUM_BLOCKS = `
+  storageBarrier();
+  for (var i = thread; i < size.K * size.blocks; i += ${ROW_THREADS}u) {
+    let k = i / size.blocks;
+    let block = i % size.blocks;
+    let place = (n * size.K + k) * size.T;
+    let end = min(lists[size.blockEnds + 2u * block + 1u], own + 1u);
+    var events = vec2f(0.0);
+    for (var l = max(lists[size.blockEnds + 2u * block], begin); l < end; l++) {
+      let hazard = hazards[place + l];
+      events += vec2f(hazard, hazard * (1.0 - hazard));
+    }
+    let to = (n * size.K + k) * 2u * size.blocks + block;
+    totals[to] = weight * events.x;
+    totals[to + size.blocks] = weight * weight * events.y;
+  }`;
+
+/** Hazards of every row, cause and bin; of each row its weighted loss, and of a constrained one what its groups sum. */
+export function measureCausesKernel(T: number, isConstrained: boolean): KernelSource {
   const each = binsEach(T);
   return {
-    name: `rows of causes, ${each} bins a thread`,
-    sizes: ["N", "T", "K"],
-    reads: { logits: "f32", rows: "vec4u" },
-    writes: { hazards: "f32", terms: "vec2f" },
+    name: `rows of causes, ${each} bins a thread${isConstrained ? ", blocks" : ""}`,
+    sizes: ["N", "T", "K", "blocks", "blockEnds"],
+    reads: { logits: "f32", rows: "vec4u", ...(isConstrained && { lists: "u32" }) },
+    writes: { hazards: "f32", terms: "vec2f", ...(isConstrained && { totals: "f32" }) },
     threads: ROW_THREADS,
     declarations: () => `
 var<workgroup> lane: array<f32, ${ROW_THREADS}>;
@@ -64,7 +82,8 @@ ${ELEMENTARY}${LOG_SUM}${sumOverThreads(ROW_THREADS)}`,
     }
   }
   let whole = total(thread, loss);
-  if (thread == 0u) { terms[n] = vec2f(weight * whole, 0.0); }`,
+  if (thread == 0u) { terms[n] = vec2f(weight * whole, 0.0); }
+  ${isConstrained ? SUM_BLOCKS : ""}`,
   };
 }
 

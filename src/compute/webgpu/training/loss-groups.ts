@@ -15,7 +15,7 @@ import { nameKind, type RowKind, totalSizes, totalText } from "./row-text.ts";
 const SEGMENT_THREADS = SEGMENT_ROWS;
 const THREADS = 128;
 
-/** partials[segment, t]: the sum of the segment's curves. */
+/** partials[segment, t]: the sum of the segment's curves, or of what is known of each row. */
 const CURVE_SEGMENTS: KernelSource = {
   name: "curves by segments",
   sizes: ["T", "order", "segments", "count"],
@@ -33,23 +33,13 @@ const CURVE_SEGMENTS: KernelSource = {
   }`,
 };
 
-/**
- * partials[segment, block] = expected events, and after the blocks their variances: a row in a thread. With several
- * causes their hazards are known.
- */
+/** partials[segment, block] = expected events, and after the blocks their variances: a row in a thread. */
 function blockSegments(blocks: number, kind: RowKind): KernelSource {
-  const { K, counted } = kind;
-  const own = K > 1 ? `rows[n / ${K}u]` : "rows[n]";
-  const hazardOf =
-    K > 1
-      ? `let hazard = hazards[n * size.T + l];
-      let rest = 1.0 - hazard;`
-      : `let z = logits[n * size.T + l];
-      ${HAZARD}`;
+  const { counted } = kind;
   return {
     name: `${blocks} blocks by segments${nameKind(kind)}`,
     sizes: ["T", "order", "segments", "count", "blockOf"],
-    reads: { [K > 1 ? "hazards" : "logits"]: "f32", rows: "vec4u", lists: "u32" },
+    reads: { logits: "f32", rows: "vec4u", lists: "u32" },
     writes: { partials: "f32" },
     threads: SEGMENT_THREADS,
     declarations: () => `${ELEMENTARY}
@@ -61,12 +51,13 @@ var<workgroup> totals: array<vec2f, ${SEGMENT_THREADS * blocks}>;`,
   for (var b = 0u; b < ${blocks}u; b++) { totals[thread * ${blocks}u + b] = vec2f(0.0); }
   if (thread < rowsIn) {
     let n = lists[first + thread];
-    for (var l = ${counted ? `${own}.x - 1u` : "0u"}; l < ${own}.y; l++) {
+    for (var l = ${counted ? "rows[n].x - 1u" : "0u"}; l < rows[n].y; l++) {
       let b = lists[size.blockOf + l];
       if (b >= ${blocks}u) { continue; }
-      ${hazardOf}
+      let z = logits[n * size.T + l];
+      ${HAZARD}
       totals[thread * ${blocks}u + b] += vec2f(hazard, hazard * rest);
-    }${counted ? weighTotals(blocks, own) : ""}
+    }${counted ? weighTotals(blocks) : ""}
   }
   workgroupBarrier();
   for (var b = thread; b < ${blocks}u; b += ${SEGMENT_THREADS}u) {
@@ -79,14 +70,15 @@ var<workgroup> totals: array<vec2f, ${SEGMENT_THREADS * blocks}>;`,
 }
 
 /** A row's events count by its weight, their variance by its square. */
-function weighTotals(blocks: number, own: string): string {
+function weighTotals(blocks: number): string {
   return `
-    let weight = bitcast<f32>(${own}.w);
+    let weight = bitcast<f32>(rows[n].w);
     for (var b = 0u; b < ${blocks}u; b++) { totals[thread * ${blocks}u + b] *= vec2f(weight, weight * weight); }`;
 }
 
+/** With several causes, a row's events are summed by blocks before. */
 export function segmentsKernel({ gap, blocks }: DeviceGroups, kind: RowKind): KernelSource {
-  return gap === "blocks" ? blockSegments(blocks.length, kind) : CURVE_SEGMENTS;
+  return gap === "blocks" && kind.K === 1 ? blockSegments(blocks.length, kind) : CURVE_SEGMENTS;
 }
 
 export interface GroupsText {

@@ -39,6 +39,7 @@ export interface GroupPlaces {
   readonly combinations: number; // [C+1] into members
   readonly members: number; // groups of each combination
   readonly blockOf: number; // [T], NO_BLOCK where there is none
+  readonly blockEnds: number; // [blocks,2]: first bin, from 0, and the one after the last
   readonly order: number; // [N]
   readonly segments: number; // [S,2]: first among `order`, rows
   readonly segmentCount: number;
@@ -116,6 +117,7 @@ export function packGroups(T: number, given: DeviceGroups): GroupPlaces {
     combinations: place(startsOf(groupsOf)),
     members: place(groupsOf.flat()),
     blockOf: place(blockOf),
+    blockEnds: place(blocks.flatMap(({ first, last }) => [first - 1, last])),
     order: place(order),
     segments: place(segments),
     segmentCount: segments.length / 2,
