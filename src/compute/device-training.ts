@@ -54,7 +54,10 @@ export interface DeviceGroup {
   readonly observed: ArrayLike<number>; // [blocks]
 }
 
-/** With K causes, groups are of N·K rows: row n·K + k is row n seen by cause k. */
+/**
+ * With K causes, groups are of N·K rows: row n·K + k is row n seen by cause k. Curves are then 1 − F_k, what is free of
+ * the cause, and no gap is in standard errors of the mean curve itself.
+ */
 export interface DeviceGroups {
   /** Mean squared gap of curves, their largest gap in standard errors, or squared gaps of events over blocks. */
   readonly gap: "meanSquare" | "largest" | "blocks";

@@ -1,12 +1,17 @@
 // Loss, distances and their gradient at given logits on a graphics device, held to the float64 formulas of objectives/
 // within the contract's tolerance: one to three kinds of event, late entry, weights, a bin or several for each thread,
-// logits far from 0.
+// logits far from 0. Distances of mean incidences are held to the definition, and their gradient to its differences.
 import { afterAll, describe, expect, test } from "vitest";
 import { present } from "../../src/core/present.ts";
+import type { DeviceGroups } from "../../src/compute/device-training.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { type BinnedOutcomes, requireSingleCause } from "../../src/data/outcomes/outcomes.ts";
 import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
-import { backThroughConditional, fillCauseCurves } from "../../src/objectives/causes/cause-curves.ts";
+import {
+  backThroughConditional,
+  fillCauseCurves,
+  incidenceCurves,
+} from "../../src/objectives/causes/cause-curves.ts";
 import { causeLikelihood } from "../../src/objectives/causes/cause-likelihood.ts";
 import type { Constraints } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace } from "../../src/objectives/curves.ts";
@@ -25,6 +30,8 @@ if ("missing" in device) console.log(`losses on a device are skipped: ${device.m
 afterAll(() => opened?.close());
 
 const TOLERANCE = 2e-5;
+/** Of differences. */
+const STEP = 1e-5;
 const DUAL: DualSpec = { form: "ascent", rate: 0.1, start: "uniform" };
 
 interface Asked {
@@ -59,6 +66,48 @@ function drawRows({ N, T, K, entry = false, weights = false, spread }: Asked) {
   ];
   const logits = Float32Array.from({ length: N * K * T }, () => spread * random.normal() - 2);
   return { binned, groups, logits };
+}
+
+type Drawn = ReturnType<typeof drawRows>;
+
+/** Lagrangian multipliers, and what the device gives of these logits. */
+async function measureOnDevice(
+  { T, K }: Asked,
+  { binned, logits }: Drawn,
+  groups: DeviceGroups,
+  multipliers: Float64Array,
+) {
+  if (opened?.training === undefined) throw new Error("the device cannot keep a step to itself");
+  const loss = opened.training.openLoss({
+    T,
+    K,
+    bin: binned.bin,
+    event: binned.cause ?? binned.event,
+    first: binned.firstBin,
+    weight: binned.weight,
+    objective: { kind: "likelihood", tail: false },
+    groups,
+    entries: 1,
+  });
+  opened.write(loss.logits, logits);
+  loss.writeMultipliers(multipliers);
+  loss.measure(0, false);
+  loss.differentiate();
+  const [entry] = await loss.readLog(0, 1);
+  const dLogits = await opened.read(loss.dLogits);
+  loss.release();
+  return { ...entry, dLogits };
+}
+
+function constrain({ N, K }: Asked, { binned, groups }: Drawn, distance: "atRisk" | "l2" | "variance") {
+  const causes = K > 1 ? ["a", "b", "c"].slice(0, K) : undefined;
+  return createLagrangian({
+    constraint: { distance, variant: "paper", slack: 0.5, strata: 1 },
+    dual: DUAL,
+    ...seeRows({ binned, groups, ...present({ causes }) }),
+    people: N,
+    seed: 1,
+  });
 }
 
 /** The float64 truth: loss, distances, dLogits. */
@@ -105,38 +154,61 @@ describe.skipIf(opened === null)("loss and distances on the device", () => {
     { N: 40, T: 1, K: 3, weights: true, spread: 1 },
     { N: 40, T: 200, K: 2, entry: true, weights: true, spread: 2 },
   ])("$N rows, $T bins, $K kinds of event, logits spread by $spread", async (asked) => {
-    if (opened?.training === undefined) throw new Error("the device cannot keep a step to itself");
-    const { binned, groups, logits } = drawRows(asked);
-    const causes = asked.K > 1 ? ["a", "b", "c"].slice(0, asked.K) : undefined;
-    const lagrangian = createLagrangian({
-      constraint: { distance: "atRisk", variant: "paper", slack: 0.5, strata: 1 },
-      dual: DUAL,
-      ...seeRows({ binned, groups, ...present({ causes }) }),
-      people: asked.N,
-      seed: 1,
-    });
+    const drawn = drawRows(asked);
+    const lagrangian = constrain(asked, drawn, "atRisk");
     const { constraints, multipliers } = lagrangian;
-    const loss = opened.training.openLoss({
-      T: asked.T,
-      K: asked.K,
-      bin: binned.bin,
-      event: binned.cause ?? binned.event,
-      first: binned.firstBin,
-      weight: binned.weight,
-      objective: { kind: "likelihood", tail: false },
-      groups: groupsOf(lagrangian, DUAL),
-      entries: 1,
-    });
-    opened.write(loss.logits, logits);
-    loss.writeMultipliers(multipliers);
-    loss.measure(0, false);
-    loss.differentiate();
-    const [entry] = await loss.readLog(0, 1);
-    const dLogits = await opened.read(loss.dLogits);
-    loss.release();
-    const wanted = measureTruth(asked, binned, logits, constraints, multipliers);
-    expectNear([entry.loss], [wanted.loss]);
-    expectNear(entry.distances, wanted.distances);
-    expectNear(dLogits, wanted.dLogits);
+    const own = await measureOnDevice(asked, drawn, groupsOf(lagrangian, DUAL), multipliers);
+    const wanted = measureTruth(asked, drawn.binned, drawn.logits, constraints, multipliers);
+    expectNear([own.loss], [wanted.loss]);
+    expectNear(own.distances, wanted.distances);
+    expectNear(own.dLogits, wanted.dLogits);
+  });
+
+  test.each<Asked & { readonly distance: "l2" | "variance" }>([
+    { N: 30, T: 9, K: 2, spread: 1, distance: "l2" },
+    { N: 20, T: 7, K: 3, spread: 3, distance: "l2" },
+    { N: 6, T: 130, K: 2, spread: 1, distance: "l2" },
+    { N: 30, T: 9, K: 2, spread: 2, distance: "variance" },
+  ])("$distance of mean incidences of $K causes, $N rows, $T bins", async ({ distance, ...asked }) => {
+    const drawn = drawRows(asked);
+    const lagrangian = constrain(asked, drawn, distance);
+    // Next to the likelihood the groups' pull would be lost in the comparison.
+    const multipliers = lagrangian.multipliers.map((one) => 30 * one);
+    const groups = groupsOf(lagrangian, DUAL);
+    const own = await measureOnDevice(asked, drawn, groups, multipliers);
+    const logits = Float64Array.from(drawn.logits);
+    const dLogits = new Float64Array(logits.length);
+    expectNear([own.loss], [causeLikelihood(logits, drawn.binned, asked.K, dLogits, 1)]);
+    expectNear(own.distances, measureIncidences(asked, groups, logits));
+    const term = () =>
+      measureIncidences(asked, groups, logits).reduce((sum, one, g) => sum + multipliers[g] * one, 0);
+    for (let i = 0; i < logits.length; i++) {
+      const at = logits[i];
+      logits[i] = at + STEP;
+      const above = term();
+      logits[i] = at - STEP;
+      dLogits[i] += (above - term()) / (2 * STEP);
+      logits[i] = at;
+    }
+    expectNear(own.dLogits, dLogits);
   });
 });
+
+/** Distances by their definition: of the mean of 1 − F_k over a group's rows from what the group is compared with. */
+function measureIncidences({ N, K, T }: Asked, given: DeviceGroups, logits: Float64Array): number[] {
+  const incidence = new Float64Array(N * K * T);
+  incidenceCurves(logits, { N, K, T }, incidence);
+  return given.groups.map(({ bins, members, survival, variance }, g) => {
+    const rows = Array.from(given.combinationOf.keys()).filter((row) =>
+      given.groupsOf[given.combinationOf[row]].includes(g),
+    );
+    expect(rows.length).toBe(members);
+    if (rows.length === 0) return 0;
+    const gaps = Array.from({ length: bins }, (_, t) => {
+      const mean = rows.reduce((sum, row) => sum + 1 - incidence[row * T + t], 0) / rows.length;
+      return mean - survival[t];
+    });
+    if (given.gap === "meanSquare") return gaps.reduce((sum, gap) => sum + gap * gap, 0) / bins;
+    return Math.max(...gaps.map((gap, t) => (variance[t] > 0 ? Math.abs(gap) / Math.sqrt(variance[t]) : 0)));
+  });
+}

@@ -85,7 +85,9 @@ describe.skipIf(opened === null)("from the table to the model", () => {
     const wanted = await makeModel(request, createReferenceBackend());
     expect(opens).toBe(1);
     expect(own.losses.length).toBe(wanted.losses.length);
-    own.losses.forEach((loss, k) => expect(Math.abs(loss / wanted.losses[k] - 1)).toBeLessThan(TOLERANCE));
+    own.losses.forEach((loss, k) => {
+      expect(Math.abs(loss / wanted.losses[k] - 1)).toBeLessThan(TOLERANCE);
+    });
     const { verdict, bestStep } = own.model.training;
     expect(bestStep).toBe(wanted.model.training.bestStep);
     expect(verdict.length).toBeGreaterThan(0);

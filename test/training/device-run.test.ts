@@ -11,7 +11,7 @@ import { createNetwork } from "../../src/models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../../src/models/networks/list.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
-import { canTrainOnDevice } from "../../src/training/device/device-run.ts";
+import { canTrainOnDevice } from "../../src/training/device/can-train.ts";
 import { PRESETS, type TrainingOptions } from "../../src/training/options.ts";
 import {
   type Checkpoint,

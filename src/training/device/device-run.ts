@@ -8,15 +8,13 @@
 import type { DeviceArray, Floats } from "../../compute/backend.ts";
 import type { DeviceLoss, DeviceOptimiser, DeviceValues, LossEntry } from "../../compute/device-training.ts";
 import { GraduateError } from "../../core/errors.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
 import type { Activations, Network } from "../../models/networks/network.ts";
-import { DISTANCES } from "../../objectives/distances/list.ts";
 import { findParameters, type ParameterValues } from "../../models/networks/parameters.ts";
 import { createJudge, type Evaluation, isBetter, type Judge } from "../evaluation.ts";
 import { lagrangianTerm, refuseDivergence, scaleToRows } from "../lagrangian/dual.ts";
 import { createLagrangian, type Lagrangian } from "../lagrangian/lagrangian.ts";
 import type { OptimiserState } from "../optimiser.ts";
-import type { ConstraintSpec, DualSpec, ObjectiveSpec, TrainingOptions } from "../options.ts";
+import type { DualSpec, TrainingOptions } from "../options.ts";
 import { seeRows } from "../rows/cause-view.ts";
 import { nameStep, refuseNaN } from "../run-errors.ts";
 import type {
@@ -33,39 +31,6 @@ import { decaysAll, groupsOf, objectiveOf, optimiserOf, planStep, planStretch } 
 
 /** Steps between two checkpoints, at least: each one is read from the device. */
 const BETWEEN_CHECKPOINTS = 250;
-
-/** Whether every step takes all rows at once, by operations that the device has. */
-export function canTrainOnDevice(
-  { backend, network: { D, T, K }, training: { binned } }: TrainingInput,
-  { batch, objective, constraint, partRows }: TrainingOptions,
-  { batches }: OptimiseHooks,
-): boolean {
-  const N = binned.bin.length;
-  return (
-    takesOutcomes(binned, objective, constraint) &&
-    backend.training?.fits({ N, D, T, K }) === true &&
-    N > 0 &&
-    batches === undefined &&
-    (batch === null || batch >= N) &&
-    (partRows ?? N) >= N &&
-    (objective.kind !== "rps" || objective.ranking === undefined) &&
-    (constraint?.strata ?? 1) === 1
-  );
-}
-
-/**
- * Whether loss and distance are on the device for such outcomes. Where they are not defined for them, the host's loop
- * says so.
- */
-function takesOutcomes(
-  { firstBin, weight, cause }: BinnedOutcomes,
-  objective: ObjectiveSpec,
-  constraint: ConstraintSpec | null,
-): boolean {
-  if ([firstBin, weight, cause].every((field) => field === undefined)) return true;
-  const isPlain = objective.kind === "likelihood" && !objective.tail;
-  return isPlain && (constraint === null || DISTANCES[constraint.distance].statistic === "blockTotals");
-}
 
 interface DeviceRun {
   readonly input: TrainingInput;

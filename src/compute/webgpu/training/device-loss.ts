@@ -60,13 +60,15 @@ function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings)
     /** Survival; with several causes, their hazards. */
     curves: room(N * K * T),
     terms: room(N * 2),
-    totals: K > 1 ? room(Math.max(N * K * W, 1)) : null,
+    /** With several causes, what a row adds to its groups for each, and S(t−1) where that is a curve. */
+    added: K > 1 && G > 0 ? room(N * K * W) : null,
+    before: K > 1 && from === "curve" ? room(N * T) : null,
     places: packed && place(packed.packed),
     known: groups && place(packKnown(T, groups)),
     partials: room(Math.max(xcalParts + parts * bins, 1)),
     slopes: room(Math.max(fractions + bins, 1)),
     kernels: {
-      rows: K > 1 ? measureCausesKernel(T, groups !== null) : measureRowsKernel(objective, T),
+      rows: K > 1 ? measureCausesKernel(T, from) : measureRowsKernel(objective, T),
       segments: groups && segmentsKernel(groups, kind),
       xcal: objective.kind === "xcal" ? xcalPartsKernel(objective) : null,
       groups: groupsKernel(text, `${nameObjective(objective)}, ${describeGroups(settings)}`),
@@ -81,31 +83,38 @@ function kernelOfSlopes(
   kind: RowKind,
 ): KernelSource {
   if (K === 1) return slopesKernel(objective, from, T, kind);
-  return causeSlopesKernel(T, K, groups?.blocks.length ?? 0);
+  return causeSlopesKernel({ T, K, by: from, blocks: from === "blocks" ? (groups?.blocks.length ?? 0) : 0 });
 }
 
 type PlacedLoss = ReturnType<typeof placeLoss>;
 
 /** Curves and loss of every row. */
 function measureRows(placed: PlacedLoss, logits: Bound): KernelRun {
-  const { N, T, K, W, packed, places, rows, curves, terms, totals, kernels } = placed;
+  const { N, T, K, W, packed, places, from, rows, curves, terms, added, before, kernels } = placed;
   const kernel = kernels.rows;
-  if (totals === null) return { kernel, sizes: [N, T], arrays: [logits, rows, curves, terms], groups: N };
+  if (K === 1) return { kernel, sizes: [N, T], arrays: [logits, rows, curves, terms], groups: N };
   return {
     kernel,
-    sizes: [N, T, K, W / 2, packed?.blockEnds ?? 0],
-    arrays: [logits, rows, ...(places === null ? [curves, terms] : [places, curves, terms, totals])],
+    sizes: [N, T, K, from === "blocks" ? W / 2 : 0, packed?.blockEnds ?? 0],
+    arrays: [
+      ...[logits, rows, ...(from === "blocks" && places !== null ? [places] : [])],
+      ...[curves, terms, ...presentOf([added, before])],
+    ],
     groups: N,
   };
 }
 
+function presentOf(buffers: readonly (GpuBuffer | null)[]): GpuBuffer[] {
+  return buffers.filter((buffer) => buffer !== null);
+}
+
 /** Sums of rows by segments of groups, and by X-Cal's bins of probability. */
 function sumRows(placed: PlacedLoss, logits: Bound): KernelRun[] {
-  const { N, T, W, packed, places, from, rows, curves, totals, partials, kernels, xcalParts, parts } = placed;
+  const { N, T, W, packed, places, from, rows, curves, added, partials, kernels, xcalParts, parts } = placed;
   const runs: KernelRun[] = [];
   if (kernels.segments !== null && packed !== null && places !== null) {
     const { order, segments, segmentCount, blockOf } = packed;
-    const known = totals ?? (from === "blocks" ? null : curves);
+    const known = added ?? (from === "blocks" ? null : curves);
     const sizes = [
       known === null ? T : W,
       order,
@@ -141,7 +150,8 @@ export function openDeviceLoss(
   refuseUnknown(settings);
   const placed = placeLoss(engine, memory, settings);
   const { N, T, K, G, W, own, packed, fractions, xcalParts, usesSlopes, onCurve, total, kernels } = placed;
-  const { logits, dLogits, log, multipliers, rows, curves, terms, places, known, partials, slopes } = placed;
+  const { logits, dLogits, log, multipliers, rows, curves, terms, places, known, partials, slopes, before } =
+    placed;
   const bufferOf = (array: typeof logits): Bound => handles.find("loss", array).buffer;
 
   return {
@@ -181,8 +191,9 @@ export function openDeviceLoss(
             ...[packed?.blockOf ?? 0, ...(K > 1 ? [] : [fractions]), ...total],
           ],
           arrays: [
-            ...(K > 1 ? [curves, rows] : [bufferOf(logits), rows, terms]),
-            ...(onCurve ? [curves] : []),
+            ...(K > 1
+              ? [curves, rows, ...presentOf([before])]
+              : [bufferOf(logits), rows, terms, ...(onCurve ? [curves] : [])]),
             ...(places === null ? [] : [places]),
             ...(usesSlopes ? [slopes] : []),
             bufferOf(dLogits),
@@ -207,9 +218,11 @@ export function openDeviceLoss(
 
 /** What the kernels' code does not have; who asks for it is told elsewhere, with what to do. */
 function refuseUnknown({ K, objective, groups }: DeviceLossSettings): void {
-  const isKnown =
-    objective.kind === "likelihood" && !objective.tail && (groups?.gap ?? "blocks") === "blocks";
-  if (K > 1 && !isKnown) throw new Error("with several causes the device has likelihood and blocks alone");
+  if (K === 1) return;
+  const isPlain = objective.kind === "likelihood" && !objective.tail;
+  const takesOwn = groups?.gap === "largest" && groups.ownVariance;
+  if (!isPlain || takesOwn)
+    throw new Error("the device does not have this loss, or this gap, of several causes");
 }
 
 /** Everything of the groups that is written into the code. */

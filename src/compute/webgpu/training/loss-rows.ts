@@ -5,7 +5,7 @@
  */
 import type { DeviceGroups, DeviceObjective } from "../../device-training.ts";
 import type { KernelSource } from "../wgsl.ts";
-import { asFloat, ELEMENTARY, HAZARD, sumOverThreads } from "./elementary.ts";
+import { asFloat, ELEMENTARY, HAZARD } from "./elementary.ts";
 import {
   binsEach,
   nameKind,
@@ -13,6 +13,7 @@ import {
   READ_WEIGHT,
   ROW_THREADS as THREADS,
   type RowKind,
+  SCANS,
   totalSizes,
   totalText,
 } from "./row-text.ts";
@@ -34,23 +35,6 @@ const hasTail = (objective: DeviceObjective) => objective.kind !== "rps" && obje
 const OPEN_ROW = `${OPEN}
   let isEvent = row.z == 1u;
   ${READ_WEIGHT}`;
-
-/** Sums over threads up to one's own, or from it on, and everybody's sum. */
-const SCANS = `
-var<workgroup> lane: array<f32, ${THREADS}>;
-fn sumUpTo(thread: u32, value: f32) -> f32 {
-  var sum = value;
-  for (var off = 1u; off < ${THREADS}u; off *= 2u) {
-    lane[thread] = sum;
-    workgroupBarrier();
-    if (thread >= off) { sum += lane[thread - off]; }
-    workgroupBarrier();
-  }
-  return sum;
-}
-fn sumFrom(thread: u32, value: f32) -> f32 {
-  return sumUpTo(${THREADS - 1}u - thread, value);
-}${sumOverThreads(THREADS)}`;
 
 /** −log h in the bin of the event, −log(1 − h) in the bins before it. */
 const ADD_LIKELIHOOD = `

@@ -3,6 +3,8 @@
  * Where everybody is at risk from the first bin and counts once, the code does without their entry and weight.
  */
 
+import { sumOverThreads } from "./elementary.ts";
+
 /** Threads of a row: each takes a bin, or as many neighbouring bins as it must. */
 export const ROW_THREADS = 128;
 
@@ -54,3 +56,20 @@ export const READ_WEIGHT = "let weight = bitcast<f32>(row.w);";
 export function binsEach(T: number): number {
   return Math.ceil(T / ROW_THREADS);
 }
+
+/** Sums over threads up to one's own, or from it on, and everybody's sum. */
+export const SCANS = `
+var<workgroup> lane: array<f32, ${ROW_THREADS}>;
+fn sumUpTo(thread: u32, value: f32) -> f32 {
+  var sum = value;
+  for (var off = 1u; off < ${ROW_THREADS}u; off *= 2u) {
+    lane[thread] = sum;
+    workgroupBarrier();
+    if (thread >= off) { sum += lane[thread - off]; }
+    workgroupBarrier();
+  }
+  return sum;
+}
+fn sumFrom(thread: u32, value: f32) -> f32 {
+  return sumUpTo(${ROW_THREADS - 1}u - thread, value);
+}${sumOverThreads(ROW_THREADS)}`;
