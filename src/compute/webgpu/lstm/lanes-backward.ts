@@ -32,6 +32,7 @@ export function countLanesSums(H: number, outputs: LanesOutputs): number {
 export function lanesBackwardKernel(plan: LanesPlan, outputs: LanesOutputs): KernelSource {
   const text = writeLanes(plan);
   const { H, tileRows, gateStride, tapeType } = text;
+  const curves = outputs === "several" ? "size.K" : `${outputs}u`;
   return {
     name: nameLanes(outputs === 1 ? "backward" : `backward, ${outputs} outputs`, plan),
     sizes: ["first", "rows", "T", "K"],
@@ -48,7 +49,7 @@ fn weightOf(gate: u32, other: u32, unit: u32) -> f32 {
 }
 // 0 for a row that the table does not have, so that it adds nothing to any sum.
 fn slopeOf(k: u32, row: u32, bin: u32) -> f32 {
-  if (row < size.rows) { return dLogits[((size.first + row) * ${outputs === "several" ? "size.K" : `${outputs}u`} + k) * size.T + bin]; }
+  if (row < size.rows) { return dLogits[((size.first + row) * ${curves} + k) * size.T + bin]; }
   return 0.0;
 }`,
     body: () => `
@@ -101,6 +102,8 @@ function prepare(text: LanesText, outputs: LanesOutputs): string {
   const slopes = each.length === 0 ? ["fromOutputs"] : each.map((k) => ofOutput("slope", k));
   const names = [...slopes, "inputGate", "forget", "candidate", "outputBefore", "cellBefore"];
   const states = [...names, "outputGate", "tanhCell", "dCell", "back"];
+  const declare = (k: number) => (name: string) => `var ${ofOutput(name, k)} = 0.0;`;
+  const declared = each.map((k) => ["dOutput", "dBias", "outputWeight"].map(declare(k)).join(" "));
   return `
   var weights: array<f32, ${4 * quarter}>;
   ${FOUR.map((g) =>
@@ -111,7 +114,7 @@ function prepare(text: LanesText, outputs: LanesOutputs): string {
   ${eachVector((e) => states.map((name) => `var ${name}${e}: ${typeOf(e)};`).join(" "))}
   ${eachVector((e) => `var dStart${e}: array<${typeOf(e)}, 4>;`)}
   var dTime: array<f32, 4>;
-  ${each.map((k) => ["dOutput", "dBias", "outputWeight"].map((name) => `var ${ofOutput(name, k)} = 0.0;`).join(" ")).join("\n  ")}
+  ${declared.join("\n  ")}
   if (isUnit) {
     ${each.map((k) => `${ofOutput("outputWeight", k)} = output[${k === 0 ? "" : `${k * H}u + `}unit];`).join(" ")}
     let last = ${tapeAt(text, "size.T - 1u")};

@@ -121,6 +121,23 @@ export function slopeOf(groups: DeviceGroups | null): GroupSlope {
   return groups.gap === "blocks" ? "blocks" : "curve";
 }
 
+/** The sum of S·dL/dS from a bin on reaches the logits of that bin; a thread's own bins from the last one back. */
+const sumAfter = (each: number, isRps: boolean, addGroups: string) => `
+  var after: array<f32, ${each}>;
+  var mine = 0.0;
+  for (var left = ${each}u; left > 0u; left--) {
+    let l = thread * ${each}u + left - 1u;
+    if (l < size.T) {
+      let alive = survival[n * size.T + l];
+      var dSurvival = 0.0;
+      ${isRps ? RPS_SLOPE : ""}
+      ${addGroups}
+      mine += alive * dSurvival;
+    }
+    after[left - 1u] = mine;
+  }
+  let beyond = sumFrom(thread, mine) - mine;`;
+
 /** `slopes` are the gradients of groups' statistics, and after them what X-Cal needs of its bins. */
 export function slopesKernel(
   objective: DeviceObjective,
@@ -138,22 +155,6 @@ export function slopesKernel(
         let slopeAt = lists[size.members + k] * size.W;
         ${lines}
       }`;
-  // The sum of S·dL/dS from a bin on reaches the logits of that bin; a thread's own bins from the last one back.
-  const suffix = `
-  var after: array<f32, ${each}>;
-  var mine = 0.0;
-  for (var left = ${each}u; left > 0u; left--) {
-    let l = thread * ${each}u + left - 1u;
-    if (l < size.T) {
-      let alive = survival[n * size.T + l];
-      var dSurvival = 0.0;
-      ${isRps ? RPS_SLOPE : ""}
-      ${from === "curve" ? eachGroup("dSurvival += slopes[slopeAt + l];") : ""}
-      mine += alive * dSurvival;
-    }
-    after[left - 1u] = mine;
-  }
-  let beyond = sumFrom(thread, mine) - mine;`;
   return {
     name: `slopes of ${nameObjective(objective)}, groups by ${from}, ${each} bins a thread${nameKind(kind)}`,
     sizes: ["N", "T", "W", "combinations", "members", "blockOf", "fractions", ...totalSizes(kind)],
@@ -181,7 +182,7 @@ export function slopesKernel(
   let lastGroup = lists[size.combinations + lists[n] + 1u];`
   }
   ${objective.kind === "xcal" ? XCAL_SLOPE(objective.bins) : ""}
-  ${onCurve ? suffix : ""}
+  ${onCurve ? sumAfter(each, isRps, from === "curve" ? eachGroup("dSurvival += slopes[slopeAt + l];") : "") : ""}
   for (var j = 0u; j < ${each}u; j++) {
     let l = thread * ${each}u + j;
     if (l >= size.T) { continue; }
