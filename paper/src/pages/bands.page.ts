@@ -6,6 +6,7 @@ import { formatMarkdown } from "./markdown.ts";
 
 const KINDS: Readonly<Record<BandKind, string>> = {
   shipped: "graduate, as shipped",
+  products: "… products of columns for the form: judged, not taken",
   "posterior alone": "… posterior alone, nothing for the form",
   "spread of the runs": "… spread of its runs alone",
 };

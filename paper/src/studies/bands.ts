@@ -5,7 +5,7 @@
  * many fresh people's events come after their lower bound. paper/plans/bands.json is the plan.
  */
 import type { Backend } from "graduate";
-import type { Table } from "graduate/data";
+import type { Curves, Table } from "graduate/data";
 import type { Model } from "graduate/training";
 import { drawBands, type ErrorParts, halfWidths, measureMissed } from "graduate/verbs";
 import { z } from "zod";
@@ -22,7 +22,7 @@ import { BAND_LAWS, type BandCohort, drawBandCohort } from "./bands-cohorts.ts";
 import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 export const BAND_SYSTEMS = ["graduate", "cox"] as const;
-export const BAND_KINDS = ["shipped", "posterior alone", "spread of the runs"] as const;
+export const BAND_KINDS = ["shipped", "products", "posterior alone", "spread of the runs"] as const;
 export type BandKind = (typeof BAND_KINDS)[number];
 
 const seeds = z.strictObject({ from: z.int(), count: z.int().positive() });
@@ -32,7 +32,15 @@ const planSchema = z.strictObject({
   level: z.number(),
   boundLevel: z.number(),
   freshPeople: z.int().positive(),
-  parts: z.array(z.strictObject({ law: z.enum(BAND_LAWS), rows: z.int().positive(), seeds })),
+  parts: z.array(
+    z.strictObject({
+      law: z.enum(BAND_LAWS),
+      rows: z.int().positive(),
+      seeds,
+      /** Those of the plan unless named. */
+      systems: z.array(z.enum(BAND_SYSTEMS)).optional(),
+    }),
+  ),
   systems: z.array(z.enum(BAND_SYSTEMS)),
 });
 export type BandsPlan = z.infer<typeof planSchema>;
@@ -76,13 +84,16 @@ export interface BandLine extends BandRun {
   readonly version: string;
 }
 
+/** The plan of the shipped form, and after it the parts of the one that judged another form beside it. */
 export function readBandsPlan(): BandsPlan {
-  const path = "paper/plans/bands.json";
-  return parseStudyPlan(planSchema, readCheckout(path), path);
+  const read = (path: string) => parseStudyPlan(planSchema, readCheckout(path), path);
+  const plan = read("paper/plans/bands.json");
+  const { parts, systems } = read("paper/plans/bands-products.json");
+  return { ...plan, parts: [...plan.parts, ...parts.map((part) => ({ systems, ...part }))] };
 }
 
-export function expandBandsPlan({ parts, systems }: BandsPlan): BandRun[] {
-  return parts.flatMap(({ law, rows, seeds: { from, count } }) =>
+export function expandBandsPlan(plan: BandsPlan): BandRun[] {
+  return plan.parts.flatMap(({ law, rows, seeds: { from, count }, systems = plan.systems }) =>
     Array.from({ length: count }, (_, k) => from + k).flatMap((seed) =>
       systems.map((system) => ({ law, rows, seed, system })),
     ),
@@ -125,7 +136,7 @@ export function createBandsRunner(
     return {
       ...run,
       bands: Object.fromEntries(
-        listKinds(parts, measureMissed(model, curves)).map(([kind, own, missed]) => {
+        listKinds(model, curves, parts).map(([kind, own, missed]) => {
           const { lower, upper } = drawBands(curves, halfWidths(own, plan.level, missed));
           return [kind, judge(lower, upper)];
         }),
@@ -143,14 +154,17 @@ export function createBandsRunner(
 
 /** Kinds of band from one fit: their errors, and what is added to them for the form. */
 function listKinds(
+  model: Model,
+  curves: Curves,
   parts: ErrorParts,
-  missed: Float64Array | null,
 ): [BandKind, ErrorParts, Float64Array | null][] {
+  const missed = measureMissed(model, curves, { products: null });
   // Nothing is added to Cox's: there is one kind.
   if (missed === null) return [["shipped", parts, null]];
   const runs: ErrorParts = { ...parts, posterior: null };
   return [
     ["shipped", parts, missed],
+    ["products", parts, measureMissed(model, curves, parts)],
     ["posterior alone", parts, null],
     ...(parts.spread === null ? [] : [["spread of the runs", runs, null] as [BandKind, ErrorParts, null]]),
   ];
