@@ -56,9 +56,9 @@ const cloglog = (S: number) => Math.log(-Math.log(S));
 describe("bands of a model with a held layer", () => {
   test("are z·√(error² + what the form misses²) wide on the scale of log Λ, and widen with the level", async () => {
     const { curves, bands } = await predictPeople(model, table, backend, { bands: 0.95 });
-    const { posterior, products } = await prepareErrors(model, backend)(table, curves);
+    const { posterior } = await prepareErrors(model, backend)(table, curves);
     if (bands === null || posterior === null) throw new Error("expected bands");
-    const missed = missedByForm(curves, products);
+    const missed = missedByForm(curves);
     let exact = 0;
     curves.survival.forEach((S, k) => {
       expect(bands.lower[k] <= S && S <= bands.upper[k]).toBe(true);
@@ -127,20 +127,20 @@ describe("what the form misses", () => {
   const fall = (cumulative: readonly number[]) => Float64Array.from(cumulative, (one) => Math.exp(-one));
 
   test("is one amount from Λ = 1 on, and a slope more for each unit that log Λ lies below 0", () => {
-    const missed = missedByForm({ survival: fall([Math.exp(-3), Math.exp(-0.5), 1, 4]), T: 4 });
+    const missed = missedByForm({ survival: fall([Math.exp(-3), Math.exp(-0.5), 1, 4]) });
     [3, 0.5, 0, 0].forEach((below, k) => {
       expect(missed[k]).toBeCloseTo(level + below * slope, 12);
     });
   });
 
   test("falls along every curve, is the same on a finer grid, and is finite where a curve has no logarithm", () => {
-    const coarse = missedByForm({ survival: fall([0.2, 0.4, 0.6]), T: 3 });
-    const fine = missedByForm({ survival: fall([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), T: 6 });
+    const coarse = missedByForm({ survival: fall([0.2, 0.4, 0.6]) });
+    const fine = missedByForm({ survival: fall([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) });
     coarse.forEach((own, k) => {
       expect(fine[2 * k + 1]).toBe(own);
     });
     expect(fine.every((own, k) => k === 0 || own < fine[k - 1])).toBe(true);
-    expect(Array.from(missedByForm({ survival: Float64Array.of(1, 0), T: 2 }))).toEqual([level, level]);
+    expect(Array.from(missedByForm({ survival: Float64Array.of(1, 0) }))).toEqual([level, level]);
   });
 });
 

@@ -5,7 +5,7 @@
  * many fresh people's events come after their lower bound. paper/plans/bands.json is the plan.
  */
 import type { Backend } from "graduate";
-import type { Curves, Table } from "graduate/data";
+import type { Table } from "graduate/data";
 import type { Model } from "graduate/training";
 import { drawBands, type ErrorParts, halfWidths, measureMissed } from "graduate/verbs";
 import { z } from "zod";
@@ -22,6 +22,7 @@ import { BAND_LAWS, type BandCohort, drawBandCohort } from "./bands-cohorts.ts";
 import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 export const BAND_SYSTEMS = ["graduate", "cox"] as const;
+/** "products" is in lines of the plan that judged it; what it was, and that it was not taken, says decision 19. */
 export const BAND_KINDS = ["shipped", "products", "posterior alone", "spread of the runs"] as const;
 export type BandKind = (typeof BAND_KINDS)[number];
 
@@ -136,7 +137,7 @@ export function createBandsRunner(
     return {
       ...run,
       bands: Object.fromEntries(
-        listKinds(model, curves, parts).map(([kind, own, missed]) => {
+        listKinds(parts, measureMissed(model, curves)).map(([kind, own, missed]) => {
           const { lower, upper } = drawBands(curves, halfWidths(own, plan.level, missed));
           return [kind, judge(lower, upper)];
         }),
@@ -154,17 +155,14 @@ export function createBandsRunner(
 
 /** Kinds of band from one fit: their errors, and what is added to them for the form. */
 function listKinds(
-  model: Model,
-  curves: Curves,
   parts: ErrorParts,
+  missed: Float64Array | null,
 ): [BandKind, ErrorParts, Float64Array | null][] {
-  const missed = measureMissed(model, curves, { products: null });
   // Nothing is added to Cox's: there is one kind.
   if (missed === null) return [["shipped", parts, null]];
   const runs: ErrorParts = { ...parts, posterior: null };
   return [
     ["shipped", parts, missed],
-    ["products", parts, measureMissed(model, curves, parts)],
     ["posterior alone", parts, null],
     ...(parts.spread === null ? [] : [["spread of the runs", runs, null] as [BandKind, ErrorParts, null]]),
   ];

@@ -7,7 +7,6 @@ import { z } from "zod";
 import type { CoxUncertainty } from "../../models/cox/curve-errors.ts";
 import type { NetworkSpec } from "../../models/networks/list.ts";
 import { binsFit, factorSizes, type LayerUncertainty } from "../../models/uncertainty/layer-uncertainty.ts";
-import { type MissedProducts, productSizes } from "../../models/uncertainty/missed-products.ts";
 import type { CurveUncertainty } from "../../training/model.ts";
 import type { Tensor } from "../container/safetensors.ts";
 import { checkNames, checkShape, refuseWeights } from "./check-tensors.ts";
@@ -15,37 +14,24 @@ import { count, describing, list } from "./schema-parts.ts";
 
 /** The uncertainty without its numbers. */
 export type DescribedUncertainty =
-  | (Pick<LayerUncertainty, "kind" | "dense" | "shaped" | "bins"> & { readonly products?: DescribedProducts })
+  | Pick<LayerUncertainty, "kind" | "dense" | "shaped" | "bins">
   | Pick<CoxUncertainty, "kind">;
-
-type DescribedProducts = Pick<MissedProducts, "first" | "second">;
 
 export const uncertaintySchema = describing<DescribedUncertainty>()(
   z.discriminatedUnion("kind", [
-    z.strictObject({
-      kind: z.literal("layer"),
-      dense: count,
-      shaped: count,
-      bins: list(count),
-      products: z.strictObject({ first: list(count), second: list(count) }).exactOptional(),
-    }),
+    z.strictObject({ kind: z.literal("layer"), dense: count, shaped: count, bins: list(count) }),
     z.strictObject({ kind: z.literal("cox") }),
   ]),
 );
 
 const PREFIX = "uncertainty.";
 const OF_LAYER = ["border", "blocks", "cross"] as const;
-const OF_PRODUCTS = ["means", "scales", "explained", "slopes", "factor"] as const;
-/** Names of the products' tensors begin with it. */
-const PRODUCTS = "products.";
 const OF_COX = ["covariance", "variance", "drift"] as const;
 
 export function describeUncertainty(uncertainty: CurveUncertainty): DescribedUncertainty {
   if (uncertainty.kind === "cox") return { kind: "cox" };
-  const { kind, dense, shaped, bins, products } = uncertainty;
-  if (products === undefined) return { kind, dense, shaped, bins };
-  const { first, second } = products;
-  return { kind, dense, shaped, bins, products: { first, second } };
+  const { kind, dense, shaped, bins } = uncertainty;
+  return { kind, dense, shaped, bins };
 }
 
 export function uncertaintyTensors(uncertainty: CurveUncertainty): Map<string, Tensor> {
@@ -60,17 +46,8 @@ export function uncertaintyTensors(uncertainty: CurveUncertainty): Map<string, T
     const { covariance, variance, drift } = uncertainty;
     return tensors("F64", { covariance, variance, drift });
   }
-  const { border, blocks, cross, products } = uncertainty;
-  const ofProducts = OF_PRODUCTS.map((name): [string, readonly number[]] => [
-    PRODUCTS + name,
-    products?.[name] ?? [],
-  ]);
-  return tensors("F32", {
-    border,
-    blocks,
-    cross,
-    ...(products && Object.fromEntries(ofProducts)),
-  });
+  const { border, blocks, cross } = uncertainty;
+  return tensors("F32", { border, blocks, cross });
 }
 
 /** The tensors of the uncertainty, and the others. */
@@ -130,32 +107,7 @@ export function readUncertainty(
   const isWhole = dense + shaped === D + chances && shaped >= chances;
   if (!(isWhole || (dense === D && shaped === 0)) || !binsFit(bins, lastBins))
     throw refuse("columns that are not the model's, or bins that do not follow its blocks");
-  const pairs = described.products;
-  if (pairs !== undefined && !pairsFit(pairs, D)) throw refuse("products of columns that are not there");
-  const ofProducts = pairs === undefined ? {} : productSizes(pairs.first.length, D);
-  const sizes = { ...factorSizes(described, lastBins), ...prefixed(ofProducts) };
-  const [border, blocks, cross, ...numbers] = take(
-    [...OF_LAYER, ...Object.keys(prefixed(ofProducts))],
-    sizes,
-  );
-  const factor = { kind: "layer", dense, shaped, bins, border, blocks, cross } as const;
-  if (pairs === undefined) return factor;
-  const [means, scales, explained, slopes, ofFactor] = numbers;
-  const products = { ...pairs, means, scales, explained, slopes, factor: ofFactor };
-  if (scales.some((_, k) => !(ofFactor[(k * (k + 3)) / 2] > 0)))
-    throw refuse("products whose factor is not one");
-  return { ...factor, products };
-}
-
-/** At least one product, each of a column and a later one. */
-function pairsFit({ first, second }: DescribedProducts, D: number): boolean {
-  return (
-    first.length > 0 &&
-    first.length === second.length &&
-    first.every((column, k) => column < second[k] && second[k] < D)
-  );
-}
-
-function prefixed(sizes: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(sizes).map(([name, size]) => [PRODUCTS + name, size]));
+  const sizes = factorSizes(described, lastBins);
+  const [border, blocks, cross] = take(OF_LAYER, sizes);
+  return { kind: "layer", dense, shaped, bins, border, blocks, cross };
 }

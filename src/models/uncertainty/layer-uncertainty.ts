@@ -8,7 +8,6 @@
 import { log } from "../../core/elementary.ts";
 import { type CholeskyFactor, invertLower } from "../../core/linear-algebra.ts";
 import { chanceOf, type HeldSpec } from "../networks/held.ts";
-import type { MissedProducts } from "./missed-products.ts";
 
 /** The factor, and what its entries are of. Triangles are packed row by row. */
 export interface LayerUncertainty {
@@ -25,8 +24,6 @@ export interface LayerUncertainty {
   readonly blocks: readonly number[]; // Σ_b Q(Q+1)/2
   /** L⁻¹ of what each block has in common with the border. */
   readonly cross: readonly number[]; // Σ_b [Q,C]
-  /** What products of columns would add; absent where no two can be multiplied, and in files that lack it. */
-  readonly products?: MissedProducts;
 }
 
 /** What the sizes of a factor follow from. */

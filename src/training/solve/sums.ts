@@ -29,16 +29,8 @@ export interface Differentiated extends Omit<HeldSums, "value"> {
   readonly slopes: readonly (readonly BlockSlopes[] | null)[]; // [G][B]
 }
 
-/** Of each row, over its bins at risk. */
-export interface RowScores {
-  readonly gap: Float64Array; // [N], Σ ω (y − h)
-  readonly information: Float64Array; // [N], Σ ω h(1 − h)
-}
-
 export interface RowSums {
   measure(theta: Float64Array): HeldSums;
-  /** Of every row by itself. */
-  score(theta: Float64Array): RowScores;
   /** −ℓ of every row. */
   losses(theta: Float64Array): Float64Array; // [N]
   differentiate(theta: Float64Array, which: ArrayLike<number>): Differentiated;
@@ -151,25 +143,6 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       }
       return weightOf(n) * loss;
     });
-  }
-
-  function score(theta: Float64Array): RowScores {
-    const gap = new Float64Array(N);
-    const information = new Float64Array(N);
-    for (let n = 0; n < N; n++) {
-      const [begin, end] = [beginOf(n), bin[n]];
-      if (begin >= end) continue;
-      openRow(n, theta, blockOf[end - 1]);
-      let [expected, own] = [0, 0];
-      for (let t = begin; t < end; t++) {
-        const h = 1 / (1 + exp(-logitAt(n, t, theta)));
-        expected += h;
-        own += h * (1 - h);
-      }
-      gap[n] = weightOf(n) * (event[n] - expected);
-      information[n] = weightOf(n) * own;
-    }
-    return { gap, information };
   }
 
   const binV = new Float64Array(layout.T);
@@ -301,5 +274,5 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
     return arrow;
   }
 
-  return { measure, score, losses, differentiate, inform };
+  return { measure, losses, differentiate, inform };
 }

@@ -3,15 +3,12 @@
  * parameters and of the slopes below it, which the start has fitted to the same rows. The priors are those of the
  * solve, so that its inverse is the posterior covariance of the whole additive part; what training added beside it is
  * taken as known (docs/decisions/019-bands.md says what that misses). Kept as a factor in single precision: an arrow of
- * a few tens of thousands of numbers. Beside it, what the rows say of products of columns, which no part of it has.
+ * a few tens of thousands of numbers.
  */
-import { present } from "../../core/present.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
 import { MOST_START_COLUMNS } from "../../models/start/linear-start.ts";
 import { factorSizes, type LayerUncertainty, packLower } from "../../models/uncertainty/layer-uncertainty.ts";
-import type { MissedProducts } from "../../models/uncertainty/missed-products.ts";
 import { type Layout, listByRow, type SolveRows, withColumns } from "./layout.ts";
-import { measureProducts } from "./missed-products.ts";
 import { createPrior, type PriorSource } from "./prior.ts";
 import type { FramedProblem } from "./problem.ts";
 import { createRowSums } from "./sums.ts";
@@ -31,56 +28,27 @@ export interface UncertaintyInput {
 
 /** Null where there are more features than slopes can be solved for. */
 export function measureUncertainty(
-  input: UncertaintyInput,
+  { problem, theta, source, told }: UncertaintyInput,
   spec: HeldSpec,
   mostNumbers = MOST_FACTOR_NUMBERS,
 ): LayerUncertainty | null {
-  const own = spec.D - input.told;
+  const own = spec.D - told;
   if (own > MOST_START_COLUMNS) return null;
-  const { layout, variances } = input.problem;
+  const { layout, rowsOf, variances } = problem;
   const whole = withColumns(layout, { dense: own, shaped: layout.shaped });
-  const { precision } = createPrior(whole, input.told, input.source, variances);
-  const products = productsOf(input, precision.subarray(0, spec.D));
-  return { ...factorOf(input, spec, { whole, precision, mostNumbers }), ...present({ products }) };
-}
-
-/** The factor of the information, without the groups' shapes where it would have too many numbers. */
-function factorOf(
-  { problem, theta, source, told }: UncertaintyInput,
-  spec: HeldSpec,
-  { whole, precision, mostNumbers }: { whole: Layout; precision: Float64Array; mostNumbers: number },
-): LayerUncertainty {
-  const { layout, rowsOf } = problem;
   const sizes = factorSizes({ ...whole, bins: freeBins(whole) }, spec.blocks);
   if (sizes.border + sizes.blocks + sizes.cross <= mostNumbers) {
-    const moved = new Float64Array(whole.dense - layout.dense + theta.length);
+    const moved = new Float64Array(own - layout.dense + theta.length);
     moved.set(theta.subarray(0, layout.dense));
-    moved.set(theta.subarray(layout.dense), whole.dense);
+    moved.set(theta.subarray(layout.dense), own);
+    const { precision } = createPrior(whole, told, source, variances);
     return factorInformation(whole, rowsOf, moved, precision);
   }
   const flat = withColumns(layout, { dense: spec.D, shaped: 0 });
-  const ofFlat = createPrior(flat, 0, source).precision;
-  ofFlat.set(precision.subarray(0, spec.D));
-  return factorInformation(flat, withoutShaped(rowsOf), flatTheta(layout, flat, theta, told), ofFlat);
-}
-
-/** What the rows say of products of columns; undefined where no two columns can be multiplied. */
-function productsOf(
-  { problem: { layout, rowsOf }, theta, source, told }: UncertaintyInput,
-  precisions: Float64Array, // [D]
-): MissedProducts | undefined {
-  const own = precisions.length - told;
-  const splines = new Set(source.splines);
-  const main = Array.from({ length: own }, (_, j) => j).filter((j) => !splines.has(j));
-  const scores = createRowSums(layout, rowsOf, listByRow(rowsOf.N, []), 0).score(theta);
-  const rows = { ...rowsOf, ...scores, D: precisions.length, every: strideOf(rowsOf.N) };
-  const slopes = source.parameters.skip ?? null;
-  return measureProducts(rows, { main, slopes, precisions }) ?? undefined;
-}
-
-/** Every so many rows are enough for an information. */
-function strideOf(N: number): number {
-  return Math.max(1, Math.floor(N / INFORMATION_ROWS));
+  const ofWhole = createPrior(whole, told, source, variances).precision;
+  const { precision } = createPrior(flat, 0, source);
+  precision.set(ofWhole.subarray(0, spec.D));
+  return factorInformation(flat, withoutShaped(rowsOf), flatTheta(layout, flat, theta, told), precision);
 }
 
 /** Levels in place of levels and offsets; the free bins stay. */
@@ -105,7 +73,8 @@ function factorInformation(
   theta: Float64Array,
   precision: Float64Array,
 ): LayerUncertainty {
-  const arrow = createRowSums(layout, rows, listByRow(rows.N, []), 0).inform(theta, strideOf(rows.N), null);
+  const stride = Math.max(1, Math.floor(rows.N / INFORMATION_ROWS));
+  const arrow = createRowSums(layout, rows, listByRow(rows.N, []), 0).inform(theta, stride, null);
   arrow.addDiagonal(precision);
   const { border, blocks, cross } = arrow.factor().parts();
   return {

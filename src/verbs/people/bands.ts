@@ -2,9 +2,8 @@
  * Bands of people's curves: for each time, where S(t|x) lies with a given probability. They are made on the scale of
  * log Λ = log(−log S), S^exp(±z·e): a band stays between 0 and 1 and is wide early, where few events speak. The error e
  * has two parts: what the rows leave uncertain of the model's additive part (its posterior error), and what the model's
- * form misses: what the rows say of products of columns, and a constant for early times that was chosen on simulated
- * people (docs/decisions/019-bands.md). An ensemble without an additive part has the differences between its runs
- * and two constants instead, Cox's model its own errors and nothing added.
+ * form misses, with two constants that were measured on simulated people (docs/decisions/019-bands.md). An ensemble
+ * without an additive part has the differences between its runs instead, Cox's model its own errors and nothing added.
  * Pointwise: a band says nothing of a whole curve.
  */
 import type { Backend } from "../../compute/backend.ts";
@@ -20,7 +19,6 @@ import { baseParameter } from "../../models/networks/held.ts";
 import { memberParameter } from "../../models/networks/mean.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
 import { type LogHazardErrors, prepareLayerErrors } from "../../models/uncertainty/layer-uncertainty.ts";
-import { missedByProducts } from "../../models/uncertainty/missed-products.ts";
 import { countMembers, coxPredictor, type Model } from "../../training/model.ts";
 import { gridOf, prepareCurves } from "../predict.ts";
 
@@ -35,12 +33,10 @@ export interface CurveBands {
 /** The level of a band unless another is asked for. */
 export const BAND_LEVEL = 0.95;
 /**
- * Standard deviations of log Λ that the model's form misses: `level` where Λ is 1 or more, and `slope` more for each unit
- * that log Λ lies below 0. Where it is known what the rows say of products of columns, that takes the place of the
- * level. Chosen on six simulated laws, without products on four of them (docs/decisions/019-bands.md).
+ * Standard deviations of log Λ that the model's form misses, whatever the number of rows: `level` where Λ is 1 or more,
+ * and `slope` more for each unit that log Λ lies below 0. Chosen on four simulated laws (docs/decisions/019-bands.md).
  */
 export const MISSED_BY_FORM = { level: 0.07, slope: 0.11 } as const;
-export const MISSED_BESIDE_PRODUCTS = { level: 0, slope: 0.14 } as const;
 
 /** Standard errors of log Λ(t|x), from where they come; null where a model has no such part. */
 export interface ErrorParts {
@@ -48,8 +44,6 @@ export interface ErrorParts {
   readonly posterior: Float64Array | null; // [N,T]
   /** Between the runs of an ensemble. */
   readonly spread: Float64Array | null; // [N,T]
-  /** What products of columns would add, at any time. */
-  readonly products: Float64Array | null; // [N]
   /** How many runs there are. */
   readonly members: number;
 }
@@ -68,37 +62,27 @@ export function prepareBands(model: Model, backend: Backend | null, level: numbe
   const measureErrors = prepareErrors(model, backend, { spread: model.uncertainty === undefined });
   return async (table, curves, rows) => {
     const parts = await measureErrors(table, curves, rows);
-    const half = halfWidths(parts, level, measureMissed(model, curves, parts));
+    const half = halfWidths(parts, level, measureMissed(model, curves));
     return { level, ...drawBands(curves, half) };
   };
 }
 
 /** What the form of a model misses of its curves; null of Cox's, whose bands are known without it. */
-export function measureMissed(
-  { predictor }: Pick<Model, "predictor">,
-  curves: Curves,
-  { products }: Pick<ErrorParts, "products">,
-): Float64Array | null {
-  return predictor.kind === "cox" ? null : missedByForm(curves, products);
+export function measureMissed({ predictor }: Pick<Model, "predictor">, curves: Curves): Float64Array | null {
+  return predictor.kind === "cox" ? null : missedByForm(curves);
 }
 
 /**
- * Standard deviations of log Λ(t|x): √(products² + (level + slope · max(0, −log Λ))²). The level of a log hazard is off by
- * one amount a person (interactions, bends that the priors hold too straight), which the rows tell something of. Its
- * slopes, in time and in the features, are off by a share: where the truth is κ log Λ, the error (κ − 1) log Λ grows as
- * log Λ falls. So it is large early and for people of low risk, where few events speak. It depends on no grid, and on no
- * other person.
+ * Standard deviations of log Λ(t|x): level + slope · max(0, −log Λ). The level of a log hazard is off by one amount
+ * (interactions, bends that the priors hold too straight). Its slopes, in time and in the features, are off by a share:
+ * where the truth is κ log Λ, the error (κ − 1) log Λ grows as log Λ falls. So it is large early and for people of low
+ * risk, where few events speak. It depends on the curve alone: on no grid, and on no other person.
  */
-export function missedByForm(
-  { survival, T }: Pick<Curves, "survival" | "T">,
-  products: Float64Array | null = null, // [N]
-): Float64Array {
-  const { level, slope } = products === null ? MISSED_BY_FORM : MISSED_BESIDE_PRODUCTS;
-  return Float64Array.from(survival, (S, at) => {
+export function missedByForm({ survival }: Pick<Curves, "survival">): Float64Array {
+  return Float64Array.from(survival, (S) => {
     // Before the first risk a band has no width, whatever is missed.
     const below = S < 1 ? Math.max(0, -log(-log(S))) : 0;
-    const own = level + slope * below;
-    return products === null ? own : Math.sqrt(square(products[Math.floor(at / T)]) + square(own));
+    return MISSED_BY_FORM.level + MISSED_BY_FORM.slope * below;
   });
 }
 
@@ -121,15 +105,9 @@ export function prepareErrors(
     return {
       posterior: posterior?.(features.values, curves.survival) ?? null,
       spread: spread && (await spread(features)),
-      products: productsOf(model, features),
       members: countMembers(model),
     };
   };
-}
-
-function productsOf({ uncertainty }: Model, { values }: EncodedFeatures): Float64Array | null {
-  if (uncertainty?.kind !== "layer" || uncertainty.products === undefined) return null;
-  return missedByProducts(uncertainty.products, values);
 }
 
 function preparePosterior(model: Model): LogHazardErrors | null {
