@@ -11,6 +11,7 @@
  */
 import { createRandom, exp, log, normalUpperTail, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
+import { pickEarly, round, within } from "./plain-draws.ts";
 
 export const BRANCHES = ["centre", "harbour", "park", "station", "south"] as const;
 
@@ -43,15 +44,12 @@ const TRY_SHAPE = 1.4;
 const RENEWAL = { month: 12, around: 0.7 } as const;
 const OF_BRANCH = { centre: 0, harbour: 0.15, park: -0.2, station: 0.1, south: -0.05 } as const;
 
-const within = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
-const round = (value: number, digits: number) => Number(value.toFixed(digits));
-
 function drawClubMember(random: Random): ClubMember {
   const visits = Math.min(25, Math.floor(7 * drawExponential(random)));
   return {
     age: Math.round(within(20 + 16 * drawExponential(random), 16, 80)),
     female: random.uniform() < 0.5,
-    branch: BRANCHES[Math.min(BRANCHES.length - 1, Math.floor(BRANCHES.length * random.uniform() ** 1.3))],
+    branch: pickEarly(random, BRANCHES, 1.3),
     way: round(exp(1 + 0.8 * random.normal()), 1),
     visits,
     trainer: random.uniform() < 0.7 ? 0 : Math.min(12, 1 + Math.floor(2.5 * drawExponential(random))),

@@ -11,6 +11,7 @@
 import { createRandom, exp, log, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
+import { pickEarly, round, within } from "./plain-draws.ts";
 
 export const TRADES = ["office", "building", "care", "sales", "factory"] as const;
 
@@ -38,16 +39,13 @@ const OF_TRADE = { office: 0, building: 0.2, care: 0.3, sales: 0.1, factory: -0.
 /** Months that a course takes. */
 const COURSE_MONTHS = 4;
 
-const within = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
-const round = (value: number, digits: number) => Number(value.toFixed(digits));
-
 function drawSeeker(random: Random): Seeker {
   const age = Math.round(within(40 + 12 * random.normal(), 18, 64));
   const tenure = round(within(5 * drawExponential(random), 0, age - 17), 1);
   return {
     age,
     female: random.uniform() < 0.48,
-    trade: TRADES[Math.min(TRADES.length - 1, Math.floor(TRADES.length * random.uniform() ** 1.2))],
+    trade: pickEarly(random, TRADES, 1.2),
     school: Math.round(within(12 + 2.5 * random.normal(), 8, 20)),
     wage: round(exp(0.9 + 0.4 * random.normal()), 2),
     tenure,

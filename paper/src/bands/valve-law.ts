@@ -12,6 +12,7 @@
 import { createRandom, exp, log, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
+import { pickEarly, round, within } from "./plain-draws.ts";
 
 export const HOSPITALS = ["abbey", "bridge", "castle", "dale", "elm", "ford"] as const;
 
@@ -43,9 +44,6 @@ const OF_HOSPITAL = { abbey: 0, bridge: 0.1, castle: -0.15, dale: 0.05, elm: 0.2
 /** Log of the rate's ratio at once and for good, and the months in which the first falls to 1/e. */
 const OPERATION = { atOnce: 1.5, months: 1.5, forGood: -0.65 } as const;
 
-const within = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
-const round = (value: number, digits: number) => Number(value.toFixed(digits));
-
 function drawValvePatient(random: Random): ValvePatient {
   const age = Math.round(within(77 + 8 * random.normal(), 45, 98));
   const frailty = Math.min(9, Math.floor((1.4 + 0.05 * Math.max(0, age - 70)) * drawExponential(random)));
@@ -53,8 +51,7 @@ function drawValvePatient(random: Random): ValvePatient {
     age,
     female: random.uniform() < 0.5,
     operated: random.uniform() < 1 / (1 + exp(-0.5 + 0.06 * (age - 77) + 0.15 * frailty)),
-    hospital:
-      HOSPITALS[Math.min(HOSPITALS.length - 1, Math.floor(HOSPITALS.length * random.uniform() ** 1.3))],
+    hospital: pickEarly(random, HOSPITALS, 1.3),
     frailty,
     creatinine: round(exp(0.05 + 0.35 * random.normal() + 0.15 * drawExponential(random)), 2),
     peptide: Math.round(exp(6.3 + 1.1 * random.normal())),
