@@ -1,4 +1,4 @@
-/** A panel of a group: a mean predicted curve against what was observed with its band, and the numbers at risk below. */
+/** A panel of a group: mean predicted curve against what was observed with its band, and the numbers at risk below. */
 import * as Plot from "@observablehq/plot";
 import type { Cells } from "../data/small-cells.ts";
 import type { Html } from "../page/html.ts";
