@@ -31,6 +31,8 @@ export interface Choices {
   readonly eventIs: string;
   /** What each value of the event column means, where it tells several causes apart; empty where it does not. */
   readonly causes: Readonly<Record<string, "censored" | "cause">>;
+  /** What a cause is called; its value where it has no name. */
+  readonly causeNames: Readonly<Record<string, string>>;
   /** The date that times are counted from; "" where the time is a number. */
   readonly origin: string;
   /** Columns that an outcome may have beyond time and event; "" where it has none. */

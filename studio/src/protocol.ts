@@ -37,7 +37,7 @@ export interface TableView {
   readonly rows: number;
   readonly columns: readonly ColumnView[];
   /** The choices that are likely meant, and why. */
-  readonly guess: Pick<Choices, "time" | "event" | "eventIs" | "origin" | "unit">;
+  readonly guess: Pick<Choices, "time" | "event" | "eventIs" | "origin" | "start" | "unit">;
   readonly why: { readonly time: string; readonly event: string };
 }
 
@@ -62,9 +62,9 @@ export interface CauseCurve {
   readonly incidence: readonly number[];
 }
 
-/** What keeps a run from starting, and by which name it can be overruled. */
+/** What keeps a run from starting, and by which name it can be overruled; "person": a column says whose row it is. */
 export interface Blocker extends Trouble {
-  readonly overrule: "allowLeak" | "rowsAreIndependent" | null;
+  readonly overrule: "allowLeak" | "rowsAreIndependent" | "person" | null;
 }
 
 /** What is known of the table before anything is fitted. */

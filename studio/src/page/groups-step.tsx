@@ -20,6 +20,7 @@ export function GroupsStep({ studio, actions }: StepProps) {
     choices.event,
     choices.eventIs,
     choices.causes,
+    choices.causeNames,
     choices.origin,
     choices.entry,
     choices.start,

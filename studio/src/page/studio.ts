@@ -50,6 +50,7 @@ const NO_CHOICES: Choices = {
   event: "",
   eventIs: "",
   causes: {},
+  causeNames: {},
   origin: "",
   entry: "",
   start: "",
@@ -262,7 +263,7 @@ function createChecking(desk: Desk, get: () => Studio, set: (change: Partial<Stu
         const fresh = gate.leftOut.filter(
           ({ name, reason }) => !(name in roles) && !/gives the outcome/.test(reason),
         );
-        set({ gate });
+        set({ gate, trouble: null });
         if (fresh.length === 0) return;
         const left = Object.fromEntries(fresh.map(({ name }) => [name, "leave" as const]));
         set({ choices: { ...get().choices, roles: { ...left, ...roles } } });

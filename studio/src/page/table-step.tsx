@@ -6,8 +6,7 @@ import { count, FileDrop, Next, Select, TroubleCard } from "./controls.tsx";
 import { Findings } from "./findings.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Bars } from "./plots.tsx";
-
-const ACCEPT = ".csv,.tsv,.txt,.gz,.parquet,.pq";
+import { TABLE_FILES } from "./table-files.ts";
 
 const EXAMPLES = [
   { name: "nwtco", words: "4,028 children with Wilms tumour: does it come back?" },
@@ -26,7 +25,7 @@ export function TableStep({ studio, actions }: StepProps) {
           Give the page your data. It finds what is wrong with it, trains a model that is held to your groups,
           and says how far off the model could still be. All of it happens in this browser.
         </p>
-        <FileDrop label="Table" accept={ACCEPT} onFile={open}>
+        <FileDrop label="Table" accept={TABLE_FILES} onFile={open}>
           <strong>Drop a file here</strong>
           <span>
             or <u>choose one</u>: CSV, gzip or Parquet, one row a person
@@ -64,13 +63,13 @@ export function TableStep({ studio, actions }: StepProps) {
         <p class="lead">
           {count(table.rows)} rows, {count(table.columns.length)} columns
         </p>
-        <FileDrop label="Table" accept={ACCEPT} onFile={open} isSmall>
+        <FileDrop label="Table" accept={TABLE_FILES} onFile={open} isSmall>
           Choose another
         </FileDrop>
       </div>
       {mend}
       <Outcome studio={studio} actions={actions} table={table} />
-      <Findings studio={studio} actions={actions} />
+      <Findings studio={studio} actions={actions} table={table} />
       <Columns studio={studio} actions={actions} table={table} />
       <Next to="groups" isReady={!blocked} why={sayWhy(studio)} />
     </>

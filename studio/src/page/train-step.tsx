@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { GroupProgress, MovingCurve, RunView, TrainChoices } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
+import { outcomeNames } from "./choosing.ts";
 import { count, Field, Next, Select, TroubleCard } from "./controls.tsx";
 import { NotYet } from "./groups-step.tsx";
 import { drawLoss, drawMoving, Figure } from "./plots.tsx";
@@ -10,8 +11,7 @@ export function TrainStep({ studio, actions }: StepProps) {
   const { table, gate, choices, run, isTraining, isStopping, checkpoint, trouble, model } = studio;
   if (table === null || gate === null) return <NotYet />;
   const isBlocked = gate.blockers.length > 0;
-  const { time, event, entry, start, weights } = choices;
-  const outcome = [time, event, entry, start, weights];
+  const outcome = outcomeNames(choices);
   const learnt = table.columns.filter(
     ({ name }) => (choices.roles[name] ?? "learn") === "learn" && !outcome.includes(name),
   );

@@ -52,7 +52,7 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     const table = await readTable(tableSourceFromBytes(name, bytes), { category, onProgress });
     opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), category, gate: createGate(table) };
     const columns = viewColumns(table);
-    return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns) };
+    return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns, table) };
   }
 
   function requireTable(): OpenTable {

@@ -95,7 +95,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   let curves: Table | null = null;
   let cards: OpenCards | null = null;
   let checkpoint: SavedCheckpoint | null = null;
-  let control: RunControl = { isPaused: false, isStopped: false };
+  let control = createControl();
   const say = (words: string, share: number) => tell({ type: "progress", words, share });
   /** A backend runs one operation at a time. */
   const inTurn = createTurns();
@@ -146,23 +146,25 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     return cards.cards;
   }
 
-  async function train(choices: Choices, goOn: boolean): Promise<ModelView | null> {
+  async function train(own: RunControl, choices: Choices, goOn: boolean): Promise<ModelView | null> {
     const { table, sha256 } = requireTable();
     const { backend, words } = await backends.open(choices.train);
     const trained = await runTraining({
-      ...{ table, sha256, choices, backend, backendWords: words, control },
+      ...{ table, sha256, choices, backend, backendWords: words, control: own },
       openLane: (threads) => openLane(choices.train, threads),
       resume: goOn ? checkpoint : null,
-      tell: (run) => tell({ type: "run", run }),
+      tell: (run) => own.isDropped || tell({ type: "run", run }),
       async keepCheckpoint(saved) {
+        if (own.isDropped) return;
         checkpoint = saved;
         await keepFile("checkpoint", checkpointToBytes(saved));
       },
     });
-    if (trained === null) return null;
+    if (trained === null || own.isDropped) return null;
     const command = describeRun(table, choices);
     const judging = { backend, seed: choices.train.seed, unit: choices.unit, sha256, command, say };
     const judged = await judgeTrained(trained, judging);
+    if (own.isDropped) return null;
     checkpoint = null;
     await keepFile("checkpoint", null);
     await keepFile("model", modelToBytes(judged.model));
@@ -188,8 +190,9 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     listDistances: async () => Object.entries(DISTANCES).map(([name, { words }]) => ({ name, words })),
     train(choices, goOn) {
       // Before anything is waited for: a pause may follow at once.
-      control = { isPaused: false, isStopped: false };
-      return inTurn(() => train(choices, goOn));
+      const own = createControl();
+      control = own;
+      return inTurn(() => train(own, choices, goOn));
     },
     async pause(isPaused) {
       control.isPaused = isPaused;
@@ -237,6 +240,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     },
     clear() {
       control.isStopped = true;
+      control.isDropped = true;
       [model, curves, checkpoint] = [null, null, null];
     },
   };
@@ -250,6 +254,10 @@ function describeVerdict(one: Model["training"]["verdict"][number]): CauseVerdic
 /** The mean curve of the rows that were judged; without any, nothing to compare a person with. */
 function everyoneOf({ model, mean }: OpenModel) {
   return mean === null ? { time: [], survival: [] } : curveOf(model, mean);
+}
+
+function createControl(): RunControl {
+  return { isPaused: false, isStopped: false, isDropped: false };
 }
 
 /** One after the other. */

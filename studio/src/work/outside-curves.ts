@@ -18,7 +18,7 @@ const MOST_GROUPS = 6;
 export function viewCurves(table: Table): CurvesView {
   const others = { ...table, columns: table.columns.filter(({ name }) => !SURVIVAL.test(name)) };
   const columns = viewColumns(others);
-  const { guess } = guessOutcome(columns);
+  const { guess } = guessOutcome(columns, others);
   const isOutcome = (name: string) => name === guess.time || name === guess.event;
   const by = columns.filter(
     ({ name, distinct }) => !isOutcome(name) && distinct > 1 && distinct <= MOST_GROUPS,
