@@ -50,3 +50,26 @@ export interface Choices {
   readonly groups: readonly NamedGroup[];
   readonly train: TrainChoices;
 }
+
+const TRAIN: TrainChoices = { preset: "default", seed: 1, deterministic: false, backend: "wasm" };
+
+/** Nothing is decided. */
+export const NO_CHOICES: Choices = {
+  category: [],
+  time: "",
+  event: "",
+  eventIs: "",
+  causes: {},
+  causeNames: {},
+  origin: "",
+  entry: "",
+  start: "",
+  weights: "",
+  unit: "",
+  roles: {},
+  allowLeak: [],
+  rowsAreIndependent: false,
+  known: [],
+  groups: [],
+  train: TRAIN,
+};

@@ -16,6 +16,7 @@ import type {
   TrainChoices,
   Trouble,
 } from "../protocol.ts";
+import { NO_CHOICES } from "../choices.ts";
 import { assignRole, clean } from "./choosing.ts";
 import { openDesk, Refusal } from "./client.ts";
 import { isStep, type StepName } from "./steps.ts";
@@ -41,28 +42,6 @@ export interface Studio {
   readonly keeps: boolean;
   readonly isRestored: boolean;
 }
-
-const TRAIN: TrainChoices = { preset: "default", seed: 1, deterministic: false, backend: "wasm" };
-
-const NO_CHOICES: Choices = {
-  category: [],
-  time: "",
-  event: "",
-  eventIs: "",
-  causes: {},
-  causeNames: {},
-  origin: "",
-  entry: "",
-  start: "",
-  weights: "",
-  unit: "",
-  roles: {},
-  allowLeak: [],
-  rowsAreIndependent: false,
-  known: [],
-  groups: [],
-  train: TRAIN,
-};
 
 const EMPTY: Studio = {
   step: "table",
@@ -175,7 +154,9 @@ export function createStudio(): Store {
       set({ model, run, isTraining: false });
       return;
     }
-    set({ isTraining: false, checkpoint: await desk.stop() });
+    const checkpoint = await desk.stop();
+    // Of a run that could not begin nothing is left to show.
+    set({ isTraining: false, checkpoint, run: state.run?.phase === "stopped" ? state.run : null });
   }
 
   async function openModel(file: File): Promise<void> {

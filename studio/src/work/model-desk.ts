@@ -19,6 +19,7 @@ import type { SavedCheckpoint } from "graduate/files";
 import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
 import type { CauseVerdict, Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
+import { UNIT_OF_DATES, unitOfName } from "../unit.ts";
 import { createBackends, openLane } from "./backends.ts";
 import { type Cards, prepareCards } from "./card.ts";
 import { auditIncidences } from "./cause-verdict.ts";
@@ -174,16 +175,16 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   /** Judges a model of a file on the table that is open, if one is. */
   async function judge(own: Model, name: string, choices: Choices): Promise<ModelView> {
     const opened = openedTable();
-    const command = describeAudit(name, opened?.name ?? "TABLE", choices.unit);
-    if (opened === null) {
-      return show(unjudged(own), name, command, choices.unit);
-    }
+    const { time, origin } = own.columns;
+    const unit = choices.unit || (origin === undefined ? unitOfName(time) : UNIT_OF_DATES);
+    const command = describeAudit(name, opened?.name ?? "TABLE", unit);
+    if (opened === null) return show(unjudged(own), name, command, unit);
     const category = [...new Set([...opened.category, ...categoriesOf(own)])];
     if (category.length > opened.category.length) await readAgain(category);
     const { table, sha256 } = requireTable();
     const { backend } = await backends.open(choices.train);
-    const judging = { backend, seed: 1, unit: choices.unit, sha256, command, say };
-    return show(await judgeOpened(own, name, table, judging), name, command, choices.unit);
+    const judging = { backend, seed: 1, unit, sha256, command, say };
+    return show(await judgeOpened(own, name, table, judging), name, command, unit);
   }
 
   return {
