@@ -98,6 +98,8 @@ export interface GroupProgress {
   readonly distance: number;
   readonly slack: number;
   readonly constrained: boolean;
+  /** What the verdict says, where there is one. */
+  readonly isMet?: boolean;
 }
 
 /** Observed and predicted survival of a group on the validation rows. */
@@ -150,6 +152,8 @@ export interface ModelView {
   /** The command that repeats this in a terminal. */
   readonly command: string;
   readonly met: string | null;
+  /** How far each group is from what was observed on the rows that the model was held on; null where none was held. */
+  readonly held: readonly GroupProgress[] | null;
   /** The verdict of training, of a model of several causes; null of others. */
   readonly byCause: readonly CauseVerdict[] | null;
 }

@@ -37,7 +37,7 @@ function nameNone(causes: number): string {
 }
 
 /** A cause that has no name but a number is no word in a sentence. */
-function sayCause(name: string): string {
+export function sayCause(name: string): string {
   return /^\d+$/.test(name) ? `cause ${name}` : name;
 }
 

@@ -187,7 +187,7 @@ const PHASES: Readonly<Record<RunView["phase"], string>> = {
 };
 
 function Live({ studio }: { readonly studio: StepProps["studio"] }) {
-  const { run, losses, isTraining, busy } = studio;
+  const { run, losses, isTraining, busy, model } = studio;
   const steps = run?.steps ?? 0;
   const draw = useMemo(() => drawLoss(losses, steps), [losses, steps]);
   if (run === null) return <p class="hint">Starting…</p>;
@@ -206,8 +206,9 @@ function Live({ studio }: { readonly studio: StepProps["studio"] }) {
           {shown === "training" && secondsLeft !== null && `, about ${sayTime(secondsLeft)} left`} · {backend}
         </p>
         <Figure label="Loss by step" draw={draw} height={230} />
+        <p class="hint">The loss of each step, and thicker its course.</p>
       </div>
-      <Distances groups={groups} />
+      <Distances groups={model?.held ?? groups} isSolved={model !== null} />
       {curves.length > 0 && <Moving curves={curves} />}
       {warnings.length > 0 && (
         <details class="card">
@@ -231,18 +232,27 @@ function sayTime(seconds: number): string {
 /** A bar that ends at three times the slack. */
 const WIDEST = 3;
 
-function Distances({ groups }: { readonly groups: readonly GroupProgress[] }) {
+function Distances({
+  groups,
+  isSolved,
+}: {
+  readonly groups: readonly GroupProgress[];
+  readonly isSolved: boolean;
+}) {
   const held = groups.filter(({ constrained, slack }) => constrained && slack > 0);
   if (held.length === 0) return null;
   return (
     <div class="card">
       <h2>Distance of each group</h2>
-      <p class="hint">From what was observed, in units of what its noise allows: left of the line is met.</p>
+      <p class="hint">
+        From what was observed, in units of what its noise allows: left of the line is met.
+        {isSolved && " These are of the model, whose last step holds its groups."}
+      </p>
       <ul class="distances">
-        {held.map(({ name, distance, slack }) => {
+        {held.map(({ name, distance, slack, isMet }) => {
           const ratio = distance / slack;
           return (
-            <li key={name} class={ratio <= 1 ? "met" : "unmet"}>
+            <li key={name} class={(isMet ?? ratio <= 1) ? "met" : "unmet"}>
               <span class="who">{name}</span>
               <span class="bar" aria-hidden="true">
                 <span style={{ width: `${(100 * Math.min(ratio, WIDEST)) / WIDEST}%` }} />

@@ -18,7 +18,7 @@ import { InputError } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
 import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
-import type { CauseVerdict, Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
+import type { CauseVerdict, Choices, Desk, FromDesk, GroupProgress, ModelView } from "../protocol.ts";
 import { UNIT_OF_DATES, unitOfName } from "../unit.ts";
 import { createBackends, openLane } from "./backends.ts";
 import { type Cards, prepareCards } from "./card.ts";
@@ -133,6 +133,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       warnings,
       command,
       byCause: own.causes === undefined ? null : verdict.map(describeVerdict),
+      held: verdict.length === 0 ? null : verdict.map(describeHeld),
       met: verdict.length === 0 ? null : `${met} of ${verdict.length} groups met`,
     };
   }
@@ -250,6 +251,21 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
 function describeVerdict(one: Model["training"]["verdict"][number]): CauseVerdict {
   const { group, n, events, slack, distance, status } = one;
   return { group, n, events, slack, distance: distance.solve, fresh: distance.fresh, status };
+}
+
+function describeHeld({
+  group,
+  slack,
+  distance,
+  status,
+}: Model["training"]["verdict"][number]): GroupProgress {
+  return {
+    name: group,
+    distance: distance.solve,
+    slack,
+    constrained: status !== "unsupported",
+    isMet: status === "met",
+  };
 }
 
 /** The mean curve of the rows that were judged; without any, nothing to compare a person with. */
