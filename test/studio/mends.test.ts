@@ -188,4 +188,44 @@ describe.skipIf(program === null)("what has to be settled in the studio", { time
     expect(problems).toEqual([]);
     await context.close();
   });
+
+  test("by keyboard alone from the example to the verdict: focus is never lost", async () => {
+    const { page, context, problems } = await studio.open();
+    const focused = () =>
+      page.evaluate<string>("(document.activeElement.tagName + ' ' + document.activeElement.id).trim()");
+    /** Tabs on until what has focus says `words`. */
+    async function tabTo(words: RegExp): Promise<void> {
+      const said = "document.activeElement.labels?.[0]?.innerText || document.activeElement.innerText";
+      for (let k = 0; k < 60; k++) {
+        await page.keyboard.press("Tab");
+        if (words.test(await page.evaluate<string>(said))) return;
+      }
+      throw new Error(`nothing that can be reached says ${words}`);
+    }
+    await tabTo(/^nwtco/);
+    await page.keyboard.press("Enter");
+    await page.getByText("had the event").waitFor();
+    expect(await focused()).toBe("DIV panel-table");
+    await tabTo(/^Next/);
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("DIV panel-groups");
+    await tabTo(/histol = 2$/);
+    await page.keyboard.press("Space");
+    await page.getByText("459 people, 194 events").waitFor();
+    await tabTo(/^Next/);
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("DIV panel-train");
+    await tabTo(/^Options for experts/);
+    await page.keyboard.press("Enter");
+    await tabTo(/^Steps/);
+    await page.keyboard.type("4");
+    await page.getByLabel("Runs to average").fill("1");
+    await page.getByRole("button", { name: "Train", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Next", exact: true }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("DIV panel-verdict");
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 });

@@ -12,14 +12,17 @@ const palette = new CSSStyleSheet();
 palette.replaceSync(PALETTE_RULES);
 document.adoptedStyleSheets = [palette];
 
+/** Milliseconds after which a worker that has not begun is not waited for: some browsers let it be asked for in vain. */
+const WORKER_PATIENCE = 1500;
+
 /** Whether the page has to be loaded again to share memory between threads. */
 async function addHeaders(): Promise<boolean> {
   if (globalThis.crossOriginIsolated || !("serviceWorker" in navigator)) return false;
   try {
     if (navigator.serviceWorker.controller !== null) return false;
     await navigator.serviceWorker.register("./add-headers.js");
-    await navigator.serviceWorker.ready;
-    return true;
+    const late = new Promise<null>((resolve) => setTimeout(resolve, WORKER_PATIENCE, null));
+    return (await Promise.race([navigator.serviceWorker.ready, late])) !== null;
   } catch {
     return false;
   }

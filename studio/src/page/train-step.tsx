@@ -6,17 +6,16 @@ import { outcomeNames } from "./choosing.ts";
 import { count, Field, Next, Select, TroubleCard } from "./controls.tsx";
 import { NotYet } from "./groups-step.tsx";
 import { drawLoss, drawMoving, Figure } from "./plots.tsx";
+import { RunButtons } from "./run-buttons.tsx";
 
 export function TrainStep({ studio, actions }: StepProps) {
-  const { table, gate, choices, run, isTraining, isStopping, checkpoint, trouble, model } = studio;
+  const { table, gate, choices, run, isTraining, trouble, model } = studio;
   if (table === null || gate === null) return <NotYet />;
   const isBlocked = gate.blockers.length > 0;
   const outcome = outcomeNames(choices);
   const learnt = table.columns.filter(
     ({ name }) => (choices.roles[name] ?? "learn") === "learn" && !outcome.includes(name),
   );
-  const isPaused = studio.isPausing;
-  const isJudging = isTraining && studio.busy !== null;
   return (
     <>
       <h1>Train a model that is held to them</h1>
@@ -34,39 +33,7 @@ export function TrainStep({ studio, actions }: StepProps) {
           </a>
         </TroubleCard>
       )}
-      <div class="go">
-        {!isTraining && (
-          <button
-            type="button"
-            class="primary big"
-            disabled={isBlocked}
-            onClick={() => void actions.train(false)}
-          >
-            Train
-          </button>
-        )}
-        {!isTraining && checkpoint !== null && (
-          <button type="button" class="big" onClick={() => void actions.train(true)}>
-            Go on from step {count(checkpoint)}
-          </button>
-        )}
-        {isTraining && (
-          <>
-            <button
-              type="button"
-              class="big"
-              disabled={isStopping || isJudging}
-              onClick={() => actions.pause(!isPaused)}
-            >
-              {isPaused ? "Go on" : "Pause"}
-            </button>
-            <button type="button" class="quiet big" disabled={isStopping || isJudging} onClick={actions.stop}>
-              {isStopping ? "Stopping…" : "Cancel"}
-            </button>
-            {isJudging && <p class="hint">The model is made and is being judged.</p>}
-          </>
-        )}
-      </div>
+      <RunButtons studio={studio} actions={actions} isBlocked={isBlocked} />
       <Expert studio={studio} actions={actions} />
       {trouble !== null && <TroubleCard trouble={trouble} />}
       {(run !== null || isTraining) && <Live studio={studio} />}
