@@ -9,7 +9,7 @@ import { chooseTime, countFrom } from "../studio/src/page/choosing.ts";
 import { viewColumns } from "../studio/src/work/columns.ts";
 import { createGate } from "../studio/src/work/gate.ts";
 import { guessOutcome } from "../studio/src/work/guess.ts";
-import { toRequest } from "../studio/src/work/request.ts";
+import { describeRun, toRequest } from "../studio/src/work/request.ts";
 import { withoutOptions } from "../studio/src/work/trouble.ts";
 
 function read(lines: readonly string[]): Promise<Table> {
@@ -105,6 +105,22 @@ test("events that happened to everyone are guessed, and a unit beside them", asy
   const lines = Array.from({ length: 40 }, (_, row) => `${row + 1},1,${row % 7}`);
   const table = await read(["days,died,x", ...lines]);
   expect(guess(table)).toMatchObject({ time: "days", event: "died", unit: "days" });
+});
+
+test("few events are told of everyone; decimal commas are told without an option, and read by one", async () => {
+  const lines = Array.from(
+    { length: 60 },
+    (_, row) => `${row + 1},${row < 5 ? 1 : 0},"${row % 50},${row % 7}"`,
+  );
+  const table = await read(["time,event,dose", ...lines]);
+  const { findings, blockers } = createGate(table)(choose(table, {}));
+  expect(blockers).toEqual([]);
+  const said = (code: string) => findings.find((one) => one.code === code)?.message ?? "";
+  expect(said("group.events")).toMatch(/^group "everyone" has 5 events in 60 rows: fewer than 10/);
+  expect(said("number.comma")).toMatch(
+    /^dose is written with decimal commas in 60 of 60 cells \(0,0\), and read as a category of \d+ levels$/,
+  );
+  expect(describeRun(table, choose(table, { number: ["dose"] }))).toContain("--number dose --decimal comma");
 });
 
 test("causes have names in the request: what is typed, and no bare number", async () => {

@@ -21,10 +21,16 @@ export interface TrainChoices {
   readonly backend: "wasm" | "webgpu" | "reference";
 }
 
-/** Everything that a person has chosen. */
-export interface Choices {
+/** How a file is read where its cells do not say it. */
+export interface Reading {
   /** Columns that are read as categories although they look like numbers. */
   readonly category: readonly string[];
+  /** Columns that are read as numbers, with decimal commas. */
+  readonly number: readonly string[];
+}
+
+/** Everything that a person has chosen. */
+export interface Choices extends Reading {
   readonly time: string;
   readonly event: string;
   /** The value of the event column that means it happened; "" leaves that to the reader's rules. */
@@ -56,6 +62,7 @@ const TRAIN: TrainChoices = { preset: "default", seed: 1, deterministic: false, 
 /** Nothing is decided. */
 export const NO_CHOICES: Choices = {
   category: [],
+  number: [],
   time: "",
   event: "",
   eventIs: "",

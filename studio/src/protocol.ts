@@ -4,10 +4,10 @@
  * what is kept if they want it kept; tables, studies and models stay in the worker.
  */
 import type { FindingLevel } from "graduate/data";
-import type { Choices, NamedGroup } from "./choices.ts";
+import type { Choices, NamedGroup, Reading } from "./choices.ts";
 import type { DriversView, PersonRequest, PersonView } from "./people.ts";
 
-export type { Choices, NamedGroup, Role, TrainChoices } from "./choices.ts";
+export type { Choices, NamedGroup, Reading, Role, TrainChoices } from "./choices.ts";
 
 /** An error as a page shows it. */
 export interface Trouble {
@@ -215,7 +215,8 @@ export type TableFile = File | { readonly name: string; readonly address: string
 
 /** What the page may ask of its worker. */
 export interface Desk {
-  openTable(file: TableFile, category: readonly string[]): Promise<TableView>;
+  /** A file, or null for the one that is open, to be read in another way. */
+  openTable(file: TableFile | null, reading: Reading): Promise<TableView>;
   checkTable(choices: Choices): Promise<GateView>;
   suggestGroups(choices: Choices): Promise<readonly NamedGroup[]>;
   viewGroups(choices: Choices, groups: readonly NamedGroup[]): Promise<readonly GroupView[]>;

@@ -106,6 +106,25 @@ describe.skipIf(program === null)("what has to be settled in the studio", { time
     await context.close();
   });
 
+  test("decimal commas in quotes: read as numbers by one button, and what was chosen stays", async () => {
+    const { page, context, problems } = await studio.open();
+    const quoted = drawPeople("days,outcome,dose", 200, (draw) => [
+      1 + draw.integer(900),
+      ["relapse", "no relapse"][draw.integer(2)],
+      `"${draw.integer(90)},${1 + draw.integer(9)}"`,
+    ]);
+    await openTable(page, studio.write("quoted.csv", quoted));
+    await page.getByLabel("Unit").fill("weeks");
+    await page.getByRole("button", { name: "Only relapse is the event" }).click();
+    await page.getByRole("button", { name: "Read dose with decimal commas" }).click();
+    const dose = page.getByRole("row", { name: /^dose/ });
+    await expect.poll(() => dose.locator(".words").textContent()).toMatch(/^0\.\d to 89\.\d, half below/);
+    expect(await page.getByLabel("Unit").inputValue()).toBe("weeks");
+    expect(await page.getByLabel("Happened where it is").inputValue()).toBe("relapse");
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test("rows one after the other: the question, the run, and the command's model", async () => {
     const { page, context, problems } = await studio.open();
     const rows = drawPeople("id,tstart,tstop,event,age,sex", 240, (draw, row) => {

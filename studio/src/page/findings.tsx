@@ -6,7 +6,7 @@
 import type { Blocker, FindingView, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { outcomeNames } from "./choosing.ts";
-import { OutcomeMend } from "./mends.tsx";
+import { OutcomeMend, ReadOtherwise } from "./mends.tsx";
 
 const LEVELS = { error: "Has to be settled", warning: "Look at this", note: "Good to know" } as const;
 const ORDER = ["error", "warning", "note"] as const;
@@ -100,6 +100,7 @@ function Finding({
                   Yes, it was
                 </button>
               )}
+              <ReadOtherwise code={code} column={column} studio={studio} actions={actions} />
               <button type="button" onClick={() => actions.setRole(column, "leave")}>
                 Leave out {column}
               </button>

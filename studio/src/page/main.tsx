@@ -12,7 +12,7 @@ const palette = new CSSStyleSheet();
 palette.replaceSync(PALETTE_RULES);
 document.adoptedStyleSheets = [palette];
 
-/** Milliseconds after which a worker that has not begun is not waited for: some browsers let it be asked for in vain. */
+/** Milliseconds after which a worker is no longer waited for: some browsers refuse it without a word. */
 const WORKER_PATIENCE = 1500;
 
 /** Whether the page has to be loaded again to share memory between threads. */

@@ -6,7 +6,7 @@ import type { ColumnView, FindingView, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { countFrom } from "./choosing.ts";
 import { FileDrop } from "./controls.tsx";
-import { isNothing, listValues, mean } from "./outcome-causes.tsx";
+import { isNothing, MOST_VALUES, mean } from "./outcome-causes.tsx";
 import { TABLE_FILES } from "./table-files.ts";
 
 type MendProps = StepProps & { readonly finding: FindingView; readonly table: TableView };
@@ -42,8 +42,10 @@ export function OutcomeMend({ finding, studio, actions, table }: MendProps) {
       );
     }
   }
-  const values = code === "event.values" && column?.name === choices.event ? listValues(column) : [];
-  if (values.length > 0) return <EventMend actions={actions} studio={studio} values={values} />;
+  const isEvent = code === "event.values" && column?.name === choices.event;
+  const values = isEvent ? (column?.values ?? []) : [];
+  if (values.length > 1 && values.length <= MOST_VALUES)
+    return <EventMend actions={actions} studio={studio} values={values} />;
   if (!IN_THE_FILE.includes(code)) return null;
   return (
     <div class="mend">
@@ -57,6 +59,29 @@ export function OutcomeMend({ finding, studio, actions, table }: MendProps) {
         Choose the corrected file
       </FileDrop>
     </div>
+  );
+}
+
+/** A column whose cells were not read as they were meant. */
+export function ReadOtherwise({
+  code,
+  column,
+  studio,
+  actions,
+}: StepProps & { readonly code: string; readonly column: string }) {
+  const { category, number } = studio.choices;
+  if (code === "number.comma") {
+    return (
+      <button type="button" onClick={() => void actions.readAgain({ number: [...number, column] })}>
+        Read {column} with decimal commas
+      </button>
+    );
+  }
+  if (code !== "number.large") return null;
+  return (
+    <button type="button" onClick={() => void actions.readAgain({ category: [...category, column] })}>
+      Read {column} as codes
+    </button>
   );
 }
 

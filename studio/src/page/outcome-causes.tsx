@@ -9,9 +9,9 @@ import { Field, Select } from "./controls.tsx";
 
 /** An event column with fewer values has one kind of event; with more it is no list of causes. */
 const FEWEST_VALUES = 3;
-const MOST_VALUES = 8;
+export const MOST_VALUES = 8;
 /** Values that mean that nothing happened, by all appearances. */
-const NOTHING = /^(0|no|none|alive|censor(ed)?|false|n)$/i;
+const NOTHING = /^(0|no|none|alive|censor(ed)?|false|n|lost|withdrawn|(no|not|without) .*)$/i;
 
 type OutcomeProps = StepProps & { readonly table: TableView };
 
@@ -68,7 +68,7 @@ export function Causes({ studio, actions, table }: OutcomeProps) {
 }
 
 /** Values of an event column that may tell several causes apart; empty where they do not. */
-export function listValues(column: ColumnView | undefined): readonly string[] {
+function listValues(column: ColumnView | undefined): readonly string[] {
   const values = column?.values ?? [];
   return values.length < FEWEST_VALUES || values.length > MOST_VALUES ? [] : values;
 }

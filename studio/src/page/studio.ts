@@ -10,6 +10,7 @@ import type {
   FileView,
   GateView,
   ModelView,
+  Reading,
   RunView,
   TableFile,
   TableView,
@@ -70,6 +71,8 @@ const MOST_LOSSES = 400;
 export interface Actions {
   readonly desk: Desk;
   openTable(file: TableFile, category?: readonly string[], leaveOut?: string): Promise<void>;
+  /** The table that is open, read in another way; what was chosen stays. */
+  readAgain(change: Partial<Reading>): Promise<void>;
   choose(change: Partial<Choices>): void;
   chooseTraining(change: Partial<TrainChoices>): void;
   setRole(column: string, role: Choices["roles"][string]): void;
@@ -128,11 +131,21 @@ export function createStudio(): Store {
 
   async function openTable(file: TableFile, category: readonly string[] = [], leaveOut?: string) {
     set({ busy: { words: `reading ${file.name}`, share: 0 }, file });
-    const table = await attempt(() => desk.openTable(file, category));
+    const table = await attempt(() => desk.openTable(file, { category, number: [] }));
     if (table === null) return;
     const roles = leaveOut === undefined ? {} : { [leaveOut]: "leave" as const };
     const { train } = state.choices;
     const choices = { ...NO_CHOICES, ...table.guess, train, category, roles };
+    set({ table, choices, gate: null, model: null, run: null, losses: [], checkpoint: null });
+    checking();
+    keeping();
+  }
+
+  async function readAgain(change: Partial<Reading>) {
+    const choices = { ...state.choices, ...change };
+    set({ busy: { words: "reading the table again", share: 0 } });
+    const table = await attempt(() => desk.openTable(null, choices));
+    if (table === null) return;
     set({ table, choices, gate: null, model: null, run: null, losses: [], checkpoint: null });
     checking();
     keeping();
@@ -191,6 +204,7 @@ export function createStudio(): Store {
     actions: {
       desk,
       openTable,
+      readAgain,
       choose,
       chooseTraining: (change) => choose({ train: clean({ ...state.choices.train, ...change }) }),
       setRole: (column, role) => choose({ roles: assignRole(state.choices.roles, column, role) }),

@@ -5,7 +5,7 @@
 import { readTable, tableSourceFromBytes } from "graduate";
 import { InputError } from "graduate/core";
 import { sha256 as hashBytes, toHex } from "graduate/files";
-import type { Choices, Desk, FromDesk, Kept, TableFile, TableView } from "../protocol.ts";
+import type { Choices, Desk, FromDesk, Kept, Reading, TableFile, TableView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";
 import { createGate } from "./gate.ts";
 import { suggestGroups, viewGroups } from "./groups.ts";
@@ -34,8 +34,8 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
       createModelDesk({
         tell,
         table: () => opened,
-        async readAgain(category) {
-          if (opened !== null) await openBytes(opened.name, opened.bytes, category);
+        async readAgain(reading) {
+          if (opened !== null) await openBytes(opened.name, opened.bytes, reading);
         },
       }),
     );
@@ -45,12 +45,16 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
   async function openBytes(
     name: string,
     bytes: Uint8Array<ArrayBuffer>,
-    category: readonly string[],
+    { category, number }: Reading,
   ): Promise<TableView> {
     const onProgress = (read: number) =>
       tell({ type: "progress", words: `reading ${name}`, share: read / bytes.length });
-    const table = await readTable(tableSourceFromBytes(name, bytes), { category, onProgress });
-    opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), category, gate: createGate(table) };
+    const table = await readTable(tableSourceFromBytes(name, bytes), {
+      ...{ category, number, onProgress },
+      ...(number.length === 0 ? {} : { decimal: "comma" as const }),
+    });
+    const reading = { category, number };
+    opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), reading, gate: createGate(table) };
     const columns = viewColumns(table);
     return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns, table) };
   }
@@ -79,7 +83,7 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     const [bytes, kept] = await Promise.all([readKept("table"), readChoices()]);
     if (bytes === null || kept === null) return null;
     const { name, choices } = kept;
-    const table = await openBytes(name, bytes, choices.category);
+    const table = await openBytes(name, bytes, readingOf(choices));
     const models = await loadModels();
     return { table, choices, ...(await models.restoreModel(choices)) };
   }
@@ -92,9 +96,9 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     };
 
   return {
-    async openTable(file, category) {
-      const { name, bytes } = await readBytes(file);
-      const view = await openBytes(name, bytes, category);
+    async openTable(file, reading) {
+      const { name, bytes } = file === null ? requireTable() : await readBytes(file);
+      const view = await openBytes(name, bytes, reading);
       if (loading !== null) (await loading).clear();
       return view;
     },
@@ -122,6 +126,12 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     },
   };
 }
+
+/** Choices that were kept before a field came have none of it. */
+const readingOf = ({ category, number = [] }: Partial<Reading>): Reading => ({
+  category: category ?? [],
+  number,
+});
 
 async function readChoices(): Promise<KeptChoices | null> {
   const text = await readKept("choices");

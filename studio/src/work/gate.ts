@@ -5,7 +5,14 @@
  */
 import { describeTable, GraduateError, type Table } from "graduate";
 import { present } from "graduate/core";
-import { checkIndependence, checkTable, inspectHistory, type OutcomeColumns } from "graduate/data";
+import {
+  checkGroups,
+  checkIndependence,
+  checkTable,
+  type Finding,
+  inspectHistory,
+  type OutcomeColumns,
+} from "graduate/data";
 import type { Blocker, Choices, FindingView, GateView } from "../protocol.ts";
 import { createObserver, type Observed } from "./observed.ts";
 import { columnsOf, outcomeOf, personOf } from "./request.ts";
@@ -38,16 +45,16 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
   const inspected = inspectHistory(table, columns);
   const checked = checkTable(table, columns, inspected);
   const id = personOf(table, choices);
-  const { findings, events, censored, eventRule } = describeTable(table, { ...columns, ...present({ id }) });
+  const described = describeTable(table, { ...columns, ...present({ id }) });
+  const { events, censored, eventRule } = described;
+  const findings = [...described.findings, ...findFewEvents(inspected, events)];
   const { curve: everyone = null, causes = [] } = observeAll(table, choices) ?? {};
   return {
     view: {
       findings: findings
         // A start that is not read yet looks like a leak of the time.
         .filter(({ column }) => column === null || column !== choices.start)
-        .map(({ code, level, column, message }) => {
-          return { code, level, column, message: withoutOptions(message) };
-        }),
+        .map(viewFinding),
       eventRule,
       events,
       censored,
@@ -60,6 +67,19 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
     independent: (asked) =>
       void checkIndependence(table, checked, { ...columns, ...independenceOf(table, asked) }),
   };
+}
+
+/** With its advice as far as the page can follow it. */
+function viewFinding({ code, level, column, message, sentence: { hint = "" } }: Finding): FindingView {
+  const said = hint === "" ? message : message.slice(0, -hint.length).replace(/[:.]? $/, "");
+  const advice = withoutOptions(hint);
+  return { code, level, column, message: advice === "" ? said : `${said}. ${advice}` };
+}
+
+/** Too few to say anything of everyone, whom no list of groups has; none at all are refused. */
+function findFewEvents({ outcomes }: ReturnType<typeof inspectHistory>, events: number | null): Finding[] {
+  if (outcomes === null || events === null || events === 0) return [];
+  return checkGroups([{ name: "everyone", rows: Array.from(outcomes.time.keys()) }], outcomes);
 }
 
 /** Null where the outcome cannot be used, which the findings say. */

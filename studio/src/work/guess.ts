@@ -8,7 +8,7 @@ import { UNIT_OF_DATES, unitOfName } from "../unit.ts";
 import { guessDates, guessOrigin } from "./guess-dates.ts";
 
 const EVENT_NAME =
-  /^(event|status|death|dead|died|cens(or|ored)?|fustat|rel(apse)?|fail(ure)?|churn(ed)?|default(ed)?)$/i;
+  /^(event|outcome|status|death|dead|died|cens(or|ored)?|fustat|rel(apse)?|fail(ure)?|churn(ed)?|default(ed)?)$/i;
 const EVENT_PART = /(event|status|death|dead|died|relaps|censor|recur|failure|churn)/i;
 const TIME_NAME = /^(time|t|futime|survtime|rfstime|duration|tenure|os|pfs|dfs|efs|days|months|years)$/i;
 const TIME_PART = /(time|follow|surviv|duration|days|months|tenure|_t$)/i;

@@ -18,7 +18,15 @@ import { InputError } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
 import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
-import type { CauseVerdict, Choices, Desk, FromDesk, GroupProgress, ModelView } from "../protocol.ts";
+import type {
+  CauseVerdict,
+  Choices,
+  Desk,
+  FromDesk,
+  GroupProgress,
+  ModelView,
+  Reading,
+} from "../protocol.ts";
 import { UNIT_OF_DATES, unitOfName } from "../unit.ts";
 import { createBackends, openLane } from "./backends.ts";
 import { type Cards, prepareCards } from "./card.ts";
@@ -36,7 +44,7 @@ export interface ModelTable {
   readonly name: string;
   readonly table: Table;
   readonly sha256: string;
-  readonly category: readonly string[];
+  readonly reading: Reading;
 }
 
 export interface OpenModel extends Judged {
@@ -56,7 +64,7 @@ export interface Surroundings {
   readonly tell: (message: FromDesk) => void;
   readonly table: () => ModelTable | null;
   /** Reads the table again with more columns as categories, as a model needs it. */
-  readonly readAgain: (category: readonly string[]) => Promise<void>;
+  readonly readAgain: (reading: Reading) => Promise<void>;
 }
 
 type Answers = Pick<
@@ -180,8 +188,9 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     const unit = choices.unit || (origin === undefined ? unitOfName(time) : UNIT_OF_DATES);
     const command = describeAudit(name, opened?.name ?? "TABLE", unit);
     if (opened === null) return show(unjudged(own), name, command, unit);
-    const category = [...new Set([...opened.category, ...categoriesOf(own)])];
-    if (category.length > opened.category.length) await readAgain(category);
+    const { category: known, number } = opened.reading;
+    const category = [...new Set([...known, ...categoriesOf(own)])];
+    if (category.length > known.length) await readAgain({ category, number });
     const { table, sha256 } = requireTable();
     const { backend } = await backends.open(choices.train);
     const judging = { backend, seed: 1, unit, sha256, command, say };

@@ -129,6 +129,8 @@ export function describeRun(table: Table, choices: Choices): string {
     ...value("--start", choices.start),
     ...value("--weights", choices.weights),
     ...namesOption("--category", choices.category),
+    ...namesOption("--number", choices.number),
+    ...(choices.number.length === 0 ? [] : ["--decimal", "comma"]),
     ...namesOption("--drop", columnsOf(table, choices, "leave")),
     ...namesOption("--protected", columnsOf(table, choices, "hold")),
     ...namesOption("--allow-leak", choices.allowLeak),
