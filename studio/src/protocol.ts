@@ -169,7 +169,14 @@ export type PersonInput =
     }
   | { readonly kind: "choice"; readonly name: string; readonly values: readonly string[] };
 
-export type { PersonValues, PersonRequest, PersonView, PersonCause, DriversView } from "./people.ts";
+export type {
+  PersonValues,
+  PersonRequest,
+  PersonView,
+  PersonCause,
+  PersonRisk,
+  DriversView,
+} from "./people.ts";
 
 /** Another model's incidences of the rows of the table that is open, a file for each cause. */
 export interface IncidenceRequest {

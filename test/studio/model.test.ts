@@ -92,6 +92,19 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
     const before = await risk();
     const sentence = await page.locator(".sentence").textContent();
     expect(sentence).toMatch(/^Of 100 people like this, \d+ have had the event by \d+ years\.$/);
+    // By 1, 5 and 10 years and to the end, each as a hundred people, with the band of the curve.
+    expect(await page.locator(".hundred figcaption").allTextContents()).toEqual([
+      "By 1 year",
+      "By 5 years",
+      "By 10 years",
+      "By about 17 years",
+    ]);
+    const tile = page.locator(".hundred").nth(2);
+    expect(await tile.locator("p").first().textContent()).toBe(sentence);
+    expect(`${await tile.locator(".had").count()}`).toBe(
+      /100 people like this, (\d+)/.exec(sentence ?? "")?.[1],
+    );
+    expect(await tile.locator(".hint").textContent()).toMatch(/^Between \d+ and \d+ of 100 \(95 % band\)\.$/);
     const drivenBefore = await driven();
     await page.getByLabel("age", { exact: true }).fill("150");
     await page.getByRole("button", { name: "Write the whole card" }).click();
