@@ -124,7 +124,7 @@ describe.skipIf(program === null)("a table of two causes in the studio", { timeo
     expect(await findBarriers(page)).toEqual([]);
 
     await page.getByRole("button", { name: "Next", exact: true }).click();
-    await page.locator(".person svg").waitFor();
+    await page.locator(".person svg").first().waitFor();
     const cells = (row: number) =>
       page.locator(".risks tbody tr").nth(row).locator("td").last().textContent();
     const [any, death, relapse] = (await Promise.all([0, 1, 2].map(cells))).map((text) =>

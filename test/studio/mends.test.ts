@@ -106,6 +106,18 @@ describe.skipIf(program === null)("what has to be settled in the studio", { time
     await context.close();
   });
 
+  test("a file that is dropped beside its place is not opened in place of the page", async () => {
+    const { page, context } = await studio.open();
+    await page.getByText("Drop a file here").waitFor();
+    const drop = `["dragover", "drop"].map((kind) => {
+      const event = new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() });
+      document.querySelector("footer").dispatchEvent(event);
+      return event.defaultPrevented;
+    })`;
+    expect(await page.evaluate(drop)).toEqual([true, true]);
+    await context.close();
+  });
+
   test("decimal commas in quotes: read as numbers by one button, and what was chosen stays", async () => {
     const { page, context, problems } = await studio.open();
     const quoted = drawPeople("days,outcome,dose", 200, (draw) => [

@@ -86,7 +86,7 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
     studio.write("curves.csv", (await download(page, "Download curves (CSV)")).toString());
 
     await page.getByRole("button", { name: "Next", exact: true }).click();
-    await page.locator(".person svg").waitFor();
+    await page.locator(".person svg").first().waitFor();
     const risk = () => page.locator(".risks tbody tr").first().textContent();
     const driven = () => page.locator(".drivers-of:not(.stale) .total").textContent();
     const before = await risk();
@@ -228,7 +228,7 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
     });
     await goTo(page, "people");
     await page.getByLabel("Model").setInputFiles(path);
-    await page.locator(".person svg").waitFor();
+    await page.locator(".person svg").first().waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect(await findOverflow(page)).toBeLessThanOrEqual(0);
     await goTo(page, "table");

@@ -67,6 +67,7 @@ describe("graduate studio", () => {
     await expect(startStudio("--port", String(port))).rejects.toThrow(
       new RegExp(`port ${port} is taken[\\s\\S]*--port N`),
     );
+    await expect(startStudio("--port", "70000")).rejects.toThrow(/invalid value for --port: "70000"/);
   });
 });
 

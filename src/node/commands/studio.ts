@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { PAGE_POLICY } from "../../report/page/policy.ts";
-import { parseCount } from "../options/table-options.ts";
+import { numberOption } from "../options/table-options.ts";
 import { print, say } from "../print/output.ts";
 
 interface StudioOptions {
@@ -26,6 +26,11 @@ const HOST = "127.0.0.1";
 const USUAL_PORT = 8642;
 /** Ports that are tried after it. */
 const MORE_PORTS = 20;
+
+const LARGEST_PORT = 65_535;
+
+const isPort = (value: number) => Number.isInteger(value) && value >= 0 && value <= LARGEST_PORT;
+const parsePort = numberOption(isPort, `a port from 0 to ${LARGEST_PORT}; 0 is any that is free`);
 
 const BUILT = fileURLToPath(new URL("../../../studio/dist/", import.meta.url));
 const DATASETS = fileURLToPath(new URL("../../../datasets/", import.meta.url));
@@ -58,7 +63,7 @@ export function addStudio(program: Command): void {
     .option(
       "--port <n>",
       `the port to serve on (default: ${USUAL_PORT}, or the next that is free)`,
-      parseCount,
+      parsePort,
     )
     .option("--no-open", "do not open the browser")
     .action(runStudio);

@@ -28,6 +28,9 @@ async function addHeaders(): Promise<boolean> {
   }
 }
 
+// A file that is dropped beside its place would be opened in place of the page.
+for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
+
 const root = document.getElementById("studio");
 if (await addHeaders()) location.reload();
 else {

@@ -173,7 +173,7 @@ function Live({ studio }: { readonly studio: StepProps["studio"] }) {
           {shown === "training" && secondsLeft !== null && `, about ${sayTime(secondsLeft)} left`} · {backend}
         </p>
         <Figure label="Loss by step" draw={draw} height={230} />
-        <p class="hint">The loss of each step, and thicker its course.</p>
+        <p class="legend">The loss of each step, and thicker its course.</p>
       </div>
       <Distances groups={model?.held ?? groups} isSolved={model !== null} />
       {curves.length > 0 && <Moving curves={curves} />}
