@@ -27,6 +27,7 @@ const USUAL_PORT = 8642;
 /** Ports that are tried after it. */
 const MORE_PORTS = 20;
 
+const HTTP_PORT = 80;
 const LARGEST_PORT = 65_535;
 
 const isPort = (value: number) => Number.isInteger(value) && value >= 0 && value <= LARGEST_PORT;
@@ -104,7 +105,7 @@ function listServed(): ReadonlyMap<string, string> {
 function answerFrom(served: ReadonlyMap<string, string>) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = "", headers, socket } = request;
-    const isOwn = [HOST, "localhost"].some((name) => headers.host === `${name}:${socket.localPort}`);
+    const isOwn = [HOST, "localhost"].some((name) => namesOf(name, socket.localPort).includes(headers.host));
     const path = (request.url ?? "/").split(/[?#]/)[0];
     const file = served.get(path);
     const status = !isOwn
@@ -130,6 +131,11 @@ function answerFrom(served: ReadonlyMap<string, string>) {
       response.writeHead(404, HEADERS).end();
     }
   };
+}
+
+/** A host as browsers name it: without its port where that is HTTP's own. */
+function namesOf(name: string, port: number | undefined): (string | undefined)[] {
+  return port === HTTP_PORT ? [name, `${name}:${port}`] : [`${name}:${port}`];
 }
 
 /** Resolves to the port; a port that was asked for is taken or refused, the usual one gives way to the next. */
