@@ -218,7 +218,7 @@ export interface Kept {
 }
 
 /** A table of this computer, or one of the page's own. */
-export type TableFile = File | { readonly name: string; readonly address: string };
+export type TableFile = File | { readonly name: string; readonly address: string; readonly unit: string };
 
 /** What the page may ask of its worker. */
 export interface Desk {

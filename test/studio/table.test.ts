@@ -51,6 +51,7 @@ describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }
     await page.getByText("had the event").waitFor();
     expect(await page.getByLabel("Time").inputValue()).toBe("edrel");
     expect(await page.getByLabel("Event").inputValue()).toBe("rel");
+    expect(await page.getByLabel("Unit").inputValue()).toBe("days");
     expect(await page.locator(".counts .say").textContent()).toContain("571 had the event, 3,457");
     const seqno = page.getByRole("row", { name: /^seqno/ });
     expect(await seqno.getByLabel("Role").inputValue()).toBe("leave");

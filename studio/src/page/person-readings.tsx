@@ -42,7 +42,7 @@ function Hundred({ one }: { readonly one: PersonRisk }) {
         ))}
       </svg>
       <p>{sentence}</p>
-      {between !== null && (
+      {between !== null && share(between[0]) < share(between[1]) && (
         <p class="hint">
           Between {share(between[0])} and {share(between[1])} of {of} (95 % band).
         </p>

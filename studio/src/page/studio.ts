@@ -135,7 +135,8 @@ export function createStudio(): Store {
     if (table === null) return;
     const roles = leaveOut === undefined ? {} : { [leaveOut]: "leave" as const };
     const { train } = state.choices;
-    const choices = { ...NO_CHOICES, ...table.guess, train, category, roles };
+    const unit = file instanceof File ? table.guess.unit : file.unit;
+    const choices = { ...NO_CHOICES, ...table.guess, unit, train, category, roles };
     set({ table, choices, gate: null, model: null, run: null, losses: [], checkpoint: null });
     checking();
     keeping();
@@ -187,8 +188,7 @@ export function createStudio(): Store {
     const kept = await attempt(() => desk.restore());
     if (kept !== null) {
       const { table, model, checkpoint } = kept;
-      const choices = { ...NO_CHOICES, ...kept.choices };
-      set({ table, choices, model, checkpoint, keeps: true });
+      set({ table, choices: kept.choices, model, checkpoint, keeps: true });
       checking();
     }
     set({ isRestored: true });

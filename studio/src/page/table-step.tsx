@@ -8,6 +8,7 @@ import { Outcome } from "./outcome.tsx";
 import { Bars } from "./plots.tsx";
 import { TABLE_FILES } from "./table-files.ts";
 
+const UNIT_OF_EXAMPLES = "days";
 const EXAMPLES = [
   { name: "nwtco", words: "4,028 children with Wilms tumour: does it come back?" },
   { name: "flchain", words: "7,874 people and a blood protein: how long do they live?" },
@@ -39,7 +40,13 @@ export function TableStep({ studio, actions }: StepProps) {
               type="button"
               class="example"
               key={name}
-              onClick={() => void actions.openTable({ name: `${name}.csv`, address: addressOf(name) })}
+              onClick={() =>
+                void actions.openTable({
+                  name: `${name}.csv`,
+                  address: addressOf(name),
+                  unit: UNIT_OF_EXAMPLES,
+                })
+              }
             >
               <strong>{name}</strong>
               <span>{words}</span>

@@ -5,6 +5,7 @@
 import { readTable, tableSourceFromBytes } from "graduate";
 import { InputError } from "graduate/core";
 import { sha256 as hashBytes, toHex } from "graduate/files";
+import { NO_CHOICES } from "../choices.ts";
 import type { Choices, Desk, FromDesk, Kept, Reading, TableFile, TableView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";
 import { createGate } from "./gate.ts";
@@ -82,8 +83,10 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
   async function restore(): Promise<Kept | null> {
     const [bytes, kept] = await Promise.all([readKept("table"), readChoices()]);
     if (bytes === null || kept === null) return null;
-    const { name, choices } = kept;
-    const table = await openBytes(name, bytes, readingOf(choices));
+    const { name } = kept;
+    // Choices that were kept before there was a field have none of it.
+    const choices = { ...NO_CHOICES, ...kept.choices };
+    const table = await openBytes(name, bytes, choices);
     const models = await loadModels();
     return { table, choices, ...(await models.restoreModel(choices)) };
   }
@@ -126,12 +129,6 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     },
   };
 }
-
-/** Choices that were kept before a field came have none of it. */
-const readingOf = ({ category, number = [] }: Partial<Reading>): Reading => ({
-  category: category ?? [],
-  number,
-});
 
 async function readChoices(): Promise<KeptChoices | null> {
   const text = await readKept("choices");
