@@ -156,6 +156,8 @@ export function createStudio(): Store {
     const losses = goOn ? state.losses : [];
     const asked = { isPausing: false, isStopping: false };
     set({ isTraining: true, ...asked, run: null, losses, model: null, checkpoint: null });
+    // A checkpoint goes on with the choices it had: the run waits for them to be written.
+    if (state.keeps) void desk.keep(state.choices);
     const model = await attempt(() => desk.train(state.choices, goOn));
     if (model !== null) {
       const run = state.run && {

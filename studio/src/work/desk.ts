@@ -13,6 +13,7 @@ import { suggestGroups, viewGroups } from "./groups.ts";
 import { guessOutcome } from "./guess.ts";
 import type { ModelDesk, ModelTable } from "./model-desk.ts";
 import { forgetAll, isKeeping, keepFile, readKept, startKeeping } from "./store.ts";
+import { createTurns } from "./turns.ts";
 
 interface OpenTable extends ModelTable {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -29,12 +30,15 @@ interface KeptChoices {
 export function createDesk(tell: (message: FromDesk) => void): Desk {
   let opened: OpenTable | null = null;
   let loading: Promise<ModelDesk> | null = null;
+  const inTurn = createTurns();
+  let writing: Promise<unknown> = Promise.resolve();
 
   function loadModels(): Promise<ModelDesk> {
     loading ??= import("./model-desk.ts").then(({ createModelDesk }) =>
       createModelDesk({
         tell,
         table: () => opened,
+        written: () => writing,
         async readAgain(reading) {
           if (opened !== null) await openBytes(opened.name, opened.bytes, reading);
         },
@@ -120,12 +124,17 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     openCurves: models("openCurves") as Desk["openCurves"],
     auditCurves: models("auditCurves") as Desk["auditCurves"],
     auditIncidences: models("auditIncidences") as Desk["auditIncidences"],
-    keep,
+    keep(choices) {
+      const kept = inTurn(() => keep(choices));
+      writing = kept.catch(() => undefined);
+      return kept;
+    },
     restore,
     async forget() {
       if (loading !== null) (await loading).clear();
       opened = null;
-      await forgetAll();
+      // After what is being written, which would bring the folder back.
+      await inTurn(forgetAll);
     },
   };
 }

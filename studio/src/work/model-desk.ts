@@ -37,6 +37,7 @@ import { curveOf, listInputs, viewPerson } from "./people.ts";
 import { describeRun, stemOf } from "./request.ts";
 import { type RunControl, runTraining } from "./run.ts";
 import { keepFile, readKept } from "./store.ts";
+import { createTurns } from "./turns.ts";
 import { describeAudit, type Judged, judgeOpened, judgeTrained, unjudged } from "./verdict.ts";
 
 /** The table that is open, as far as models need it. */
@@ -63,6 +64,8 @@ interface OpenCards {
 export interface Surroundings {
   readonly tell: (message: FromDesk) => void;
   readonly table: () => ModelTable | null;
+  /** Resolves when everything that is to be kept is written. */
+  readonly written: () => Promise<unknown>;
   /** Reads the table again with more columns as categories, as a model needs it. */
   readonly readAgain: (reading: Reading) => Promise<void>;
 }
@@ -96,7 +99,7 @@ export interface ModelDesk extends Answers {
 /** For single people: the same curves on every machine. */
 const PREDICTING = { backend: "wasm", deterministic: true } as const;
 
-export function createModelDesk({ tell, table: openedTable, readAgain }: Surroundings): ModelDesk {
+export function createModelDesk({ tell, table: openedTable, written, readAgain }: Surroundings): ModelDesk {
   const backends = createBackends();
   /** Of its own, so that a curve follows a slider while a risk is taken apart. */
   const explaining = createBackends();
@@ -203,7 +206,10 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       // Before anything is waited for: a pause may follow at once.
       const own = createControl();
       control = own;
-      return inTurn(() => train(own, choices, goOn));
+      return inTurn(async () => {
+        await written();
+        return train(own, choices, goOn);
+      });
     },
     async pause(isPaused) {
       control.isPaused = isPaused;
@@ -284,14 +290,4 @@ function everyoneOf({ model, mean }: OpenModel) {
 
 function createControl(): RunControl {
   return { isPaused: false, isStopped: false, isDropped: false };
-}
-
-/** One after the other. */
-function createTurns(): <Answer>(work: () => Promise<Answer>) => Promise<Answer> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const answer = last.then(work);
-    last = answer.catch(() => undefined);
-    return answer;
-  };
 }
