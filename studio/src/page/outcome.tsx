@@ -84,7 +84,11 @@ function Counts({ studio }: { readonly studio: StepProps["studio"] }) {
   );
   if (gate === null || gate.events === null || gate.censored === null || draw === null) {
     return (
-      <p class="hint waiting">{gate === null ? "Choose time and event to see a curve." : gate.eventRule}</p>
+      <p class="hint waiting">
+        {gate === null
+          ? "Choose time and event to see a curve."
+          : "A curve follows when what is said below is settled."}
+      </p>
     );
   }
   const { events, censored } = gate;

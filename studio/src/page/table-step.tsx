@@ -193,6 +193,12 @@ function Columns({ studio, actions, table }: StepProps & { readonly table: Table
   );
 }
 
+/** "17 %", "under 1 %". */
+function roughly(share: number): string {
+  const points = Math.round(100 * share);
+  return points === 0 ? "under 1 %" : `${points} %`;
+}
+
 function ColumnCells({ column, rows }: { readonly column: ColumnView; readonly rows: number }) {
   const { name, type, bars, words, missing } = column;
   return (
@@ -205,9 +211,7 @@ function ColumnCells({ column, rows }: { readonly column: ColumnView; readonly r
         <Bars bars={bars} />
       </td>
       <td class="words">{words}</td>
-      <td class="right">
-        {missing === 0 ? "–" : `${count(missing)} (${Math.round((100 * missing) / rows)} %)`}
-      </td>
+      <td class="right">{missing === 0 ? "–" : `${count(missing)} (${roughly(missing / rows)})`}</td>
     </>
   );
 }
