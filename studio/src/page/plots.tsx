@@ -176,27 +176,46 @@ export function drawMoving({ time, observed, predicted }: MovingCurve): Drawing 
 /** Weight of the last value in the running mean: a batch is a small sample, and its loss is mostly noise. */
 const LAST_SHARE = 0.12;
 
-function smooth(losses: readonly { readonly step: number; readonly loss: number }[]) {
+/** A longer share of all steps without a word is another run, made beside the one that is shown: no line crosses it. */
+const UNSEEN = 0.05;
+
+interface Loss {
+  readonly step: number;
+  readonly loss: number;
+}
+
+/** Whether a run was made unseen before this loss. */
+function isAfterGap(losses: readonly Loss[], k: number, steps: number): boolean {
+  return k > 0 && losses[k].step - losses[k - 1].step > UNSEEN * steps;
+}
+
+export function hasGap(losses: readonly Loss[], steps: number): boolean {
+  return losses.some((_, k) => isAfterGap(losses, k, steps));
+}
+
+/** Losses, their running mean, and which line each belongs to. */
+function smooth(losses: readonly Loss[], steps: number) {
   let mean = losses[0]?.loss ?? 0;
-  return losses.map(({ step, loss }) => {
+  let line = 0;
+  return losses.map(({ step, loss }, k) => {
     mean += LAST_SHARE * (loss - mean);
-    return { step, loss: mean };
+    if (isAfterGap(losses, k, steps)) line++;
+    return { step, loss, mean, line };
   });
 }
 
 /** The loss of each step, and its running mean. */
-export function drawLoss(
-  losses: readonly { readonly step: number; readonly loss: number }[],
-  steps: number,
-): Drawing {
+export function drawLoss(losses: readonly Loss[], steps: number): Drawing {
+  const points = smooth(losses, steps);
+  const look = { x: "step", z: "line" };
   return (plot) => ({
     marginLeft: 50,
     marginBottom: 30,
     x: { label: "step", domain: [0, Math.max(steps, 1)], ticks: 4, labelArrow: "none" },
     y: { label: null, nice: true, ticks: 4, grid: true },
     marks: [
-      plot.lineY([...losses], { x: "step", y: "loss", stroke: "var(--line)", strokeWidth: 1 }),
-      plot.lineY(smooth(losses), { x: "step", y: "loss", stroke: "var(--series-2)", strokeWidth: 2.4 }),
+      plot.lineY(points, { ...look, y: "loss", stroke: "var(--line)", strokeWidth: 1 }),
+      plot.lineY(points, { ...look, y: "mean", stroke: "var(--series-2)", strokeWidth: 2.4 }),
     ],
   });
 }
