@@ -4,7 +4,7 @@
  * reported. Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every
  * group constrained. `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The
  * distances and their gradients are in distances/, what they need from the model is in group-statistics.ts, and the c_g
- * are in slack.ts.
+ * are in slack.ts. Mean curves of one of several causes are those of 1 − F, and compared with 1 − Aalen-Johansen.
  */
 
 import { InputError, unreachable } from "../core/errors.ts";
@@ -22,6 +22,7 @@ import {
   MINIMUM_EVENTS,
   MINIMUM_SUPPORT,
 } from "../stats/kaplan-meier.ts";
+import { incidenceVariance } from "../stats/causes/incidence-variance.ts";
 import type { GroupStatistic } from "./distances/distance.ts";
 import { DISTANCES, type DistanceName } from "./distances/list.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
@@ -61,7 +62,10 @@ export interface ConstraintOptions {
 /** A group with what its distance is measured against. */
 export interface ConstraintGroup extends NamedRows {
   readonly events: number;
+  /** With `rivals`, 1 − Aalen-Johansen of the cause takes the place of survival; the rest is of its own events. */
   readonly km: BinnedKaplanMeier; // [T+1]
+  /** Where mean curves are those of one of several causes: the observed hazards of all others. */
+  readonly rivals?: Float64Array; // [T+1]
   /** τ_g: the last bin with at least 10 rows at risk. */
   readonly support: number;
   /** L: curves are compared on bins 1…bins. */
@@ -99,6 +103,8 @@ export interface Constraints {
   /** The first one, where not bin 1; and the weight of each row, where not 1. */
   readonly firstBin?: Int32Array; // [N]
   readonly weight?: Float64Array; // [N]
+  /** Whether the rows' curves are 1 − F of one of several causes, which the others' hazards bend too. */
+  readonly isIncidence: boolean;
   readonly groups: readonly ConstraintGroup[];
   readonly blocks: readonly TimeBlock[];
   readonly memberships: Memberships;
@@ -111,8 +117,8 @@ const INSTEAD = "atRisk compares observed with expected events while people are 
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
   requireSingleCause(binned, "a constraint");
-  if (DISTANCES[distance].statistic === "meanCurve")
-    requireRightCensored(binned, `the distance ${distance}`, INSTEAD);
+  const isOfCurves = DISTANCES[distance].statistic === "meanCurve";
+  if (isOfCurves) requireRightCensored(binned, `the distance ${distance}`, INSTEAD);
   const { T, bin, firstBin, weight } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);
@@ -129,6 +135,7 @@ export function prepareConstraints(options: ConstraintOptions): Constraints {
     T,
     bin,
     ...present({ firstBin, weight }),
+    isIncidence: isOfCurves && binned.rival !== undefined,
     groups,
     blocks,
     memberships: listMemberships(options.groups, N),
@@ -159,7 +166,8 @@ function prepareGroup(
   const { binned, distance, variant } = options;
   const paper = variant === "paper";
   const { rows } = group;
-  const km = kaplanMeierBinned(binned, undefined, rows);
+  const { statistic, findObstacle } = DISTANCES[distance];
+  const { km, rivals } = observeCurve(binned, rows, statistic);
   const events = countEvents(binned, rows);
   const support = groupSupport(binned, { rows });
   const bins = (options.support ?? (paper ? "all" : "supported")) === "all" ? binned.T : support;
@@ -169,7 +177,6 @@ function prepareGroup(
     return sum;
   });
   const followedBlocks = blocks.filter(({ first }) => km.atRisk[first] > 0).length;
-  const { statistic, findObstacle } = DISTANCES[distance];
   const why =
     findStatisticObstacle(statistic, { rows, bins, followedBlocks }) ?? findObstacle({ km, bins }, variant);
   const minimumEvents = options.minimumEvents ?? (paper ? 0 : MINIMUM_EVENTS);
@@ -185,6 +192,7 @@ function prepareGroup(
     ...group,
     events,
     km,
+    ...present({ rivals }),
     support,
     bins,
     observed,
@@ -193,6 +201,37 @@ function prepareGroup(
     constrained,
     reason,
   };
+}
+
+/** What the group's mean curve is compared with. */
+function observeCurve(
+  binned: BinnedSingleCause,
+  rows: Int32Array,
+  statistic: GroupStatistic,
+): Pick<ConstraintGroup, "km" | "rivals"> {
+  const km = kaplanMeierBinned(binned, undefined, rows);
+  if (statistic === "meanCurve" && binned.rival !== undefined) return observeIncidence(km, binned, rows);
+  return { km };
+}
+
+/** Aalen-Johansen of these rows, from Kaplan-Meier of their own cause, which censors the others. */
+export function observeIncidence(
+  km: BinnedKaplanMeier,
+  { bin, rival }: Pick<BinnedSingleCause, "bin" | "rival">,
+  rows: Int32Array,
+): Pick<ConstraintGroup, "km" | "rivals"> {
+  const { atRisk, hazard } = km;
+  const rivals = new Float64Array(atRisk.length);
+  for (const row of rows) rivals[bin[row]] += rival?.[row] ?? 0;
+  const free = new Float64Array(atRisk.length).fill(1);
+  let survival = 1;
+  for (let t = 1; t < free.length; t++) {
+    if (rivals[t] > 0) rivals[t] /= atRisk[t];
+    free[t] = free[t - 1] - survival * hazard[t];
+    survival *= Math.max(0, 1 - hazard[t] - rivals[t]);
+  }
+  const variance = incidenceVariance({ own: hazard, others: rivals, atRisk });
+  return { km: { ...km, survival: free, variance }, rivals };
 }
 
 /** How many rows have an event in a bin at risk, whatever their weights. */

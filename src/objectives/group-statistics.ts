@@ -1,7 +1,7 @@
 /**
  * Everything a distance needs from the model, per group, in one flat array [G,W]. A distance's definition says which
  * of two:
- *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows
+ *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows; of one of several causes, of 1 − F
  *   blockTotals   W = 2·blocks: expected events E_gb = Σ ω h, then their variances V_gb = Σ ω² h(1−h), over rows and
  *                 bins at risk, ω the weight of a row, 1 unless given
  * Both are sums over rows, so a minibatch needs only every row's latest terms (the cache, [N,W]) and the difference its
@@ -205,7 +205,8 @@ export function readStatistics(constraints: Constraints, cache: StatisticsCache)
 /**
  * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (row k of the curves and of dLogits belongs to training
  * row rows[k]), or for all N rows in order if `rows` is null. The factor N/B makes the mean over the batches of a
- * partition equal the gradient over all rows.
+ * partition equal the gradient over all rows. Incidences are bent by every cause: there what is added is dL/d(1 − F),
+ * and backThroughFreeCurves (causes/cause-curves.ts) goes on from it.
  */
 export function backThroughStatistics(
   constraints: Constraints,
@@ -223,9 +224,10 @@ export function backThroughStatistics(
   checkRoom("dLogits", dLogits, B, T);
   const W = statisticsWidth(constraints);
   const overCurves = isOverCurves(constraints);
+  const { isIncidence } = constraints;
   const order = rows === null ? memberships.order : orderByCombination(constraints, rows);
   const factor = (scale * N) / B;
-  if (overCurves && curves.kernels && rows !== null) {
+  if (overCurves && !isIncidence && curves.kernels && rows !== null) {
     if (curves.kernels.backThrough(constraints, dStatistics, rows, order, dLogits, factor)) return;
   }
   const dRow = new Float64Array(W); // dL / d the terms of a row of this combination
@@ -242,7 +244,9 @@ export function backThroughStatistics(
       }
     }
     if (groupsOf[combination].length === 0) continue;
-    if (overCurves) backThroughCurve(curves.hazard, curves.survival, k * T, dRow, T, dLogits, k * T, factor);
+    if (isIncidence) for (let t = 0; t < T; t++) dLogits[k * T + t] += factor * dRow[t];
+    else if (overCurves)
+      backThroughCurve(curves.hazard, curves.survival, k * T, dRow, T, dLogits, k * T, factor);
     else backThroughBlocks(constraints, curves.hazard, k * T, row, dRow, dLogits, factor);
   }
 }

@@ -1,13 +1,13 @@
 /**
- * How a model does on rows it does not learn from: the loss, the paper's C-index, and every group's distance to the
- * Kaplan-Meier curve of those rows, compared with the slack of training. Also the order of preference among iterates.
+ * How a model does on rows it does not learn from: the loss, the paper's C-index, and every group's distance to what
+ * was observed of those rows, compared with the slack of training. Also the order of preference among iterates.
  */
 import type { Backend, Floats } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/memory.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type BinnedOutcomes, requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Network } from "../models/networks/network.ts";
-import { type CauseShape, fillCauseCurves, incidenceCurves } from "../objectives/causes/cause-curves.ts";
+import { type CauseShape, fillCauseCurves, fillFreeCurves } from "../objectives/causes/cause-curves.ts";
 import { causeLikelihood } from "../objectives/causes/cause-likelihood.ts";
 import { type Constraints, prepareConstraints } from "../objectives/constraints.ts";
 import { type CurveWorkspace, createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
@@ -92,7 +92,7 @@ export function createJudge(
   const judge = (values: Floats): Evaluation => {
     const shape = { N: bin.length / K, K, T };
     const distances = constraints && measureLogits(constraints, values, shape, curves);
-    if (K > 1) fillFreeOf(values, shape, curves);
+    if (K > 1) fillFreeCurves(values, shape, curves);
     else if (distances === null) survivalCurves(values, bin.length, T, curves.survival);
     return {
       ...scoreLogits(values, rows.binned, seen, K, curves),
@@ -132,7 +132,7 @@ function measureLogits(
   curves: CurveWorkspace,
 ): Float64Array {
   if (shape.K === 1) return groupDistances(constraints, values, [], curves, null, 0);
-  fillCauseCurves(values, shape, curves);
+  (constraints.isIncidence ? fillFreeCurves : fillCauseCurves)(values, shape, curves);
   return measureDistances(constraints, measureStatistics(constraints, curves));
 }
 
@@ -151,12 +151,6 @@ function scoreLogits(
   const curves = { N: plain.bin.length, T: plain.T, survival };
   const concordance = concordancePaper(timeDependentPairs(curves, plain));
   return { loss, concordance: isAbsent(concordance) ? null : concordance };
-}
-
-/** 1 − F_k of every person and cause. */
-function fillFreeOf(values: Floats, shape: CauseShape, { survival }: CurveWorkspace): void {
-  incidenceCurves(values, shape, survival);
-  for (let k = 0; k < survival.length; k++) survival[k] = 1 - survival[k];
 }
 
 /** 1 − the Aalen-Johansen estimate of one cause, from bin 0 to T; `members` are rows by person and cause. */

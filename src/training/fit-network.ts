@@ -28,7 +28,7 @@ import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import { refuseObjective } from "./objective.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
-import { refuseCurveDistance, refuseUncountedDistance } from "./rows/cause-view.ts";
+import { refuseUncountedDistance } from "./rows/cause-view.ts";
 import type { LongRows } from "./rows/long-rows.ts";
 import type { SolvePhase } from "./solve/hold.ts";
 import { scoreTotal } from "./total-score.ts";
@@ -72,7 +72,6 @@ export async function planFit(
   const splines = findSplines(encoder);
   if (splines.length > 0) refuseSplines(preset, D - groups);
   const options = chooseOptions(method, preset, request, training.binned.bin.length);
-  if (options.constraint) refuseCurveDistance(options.constraint.distance, study.causes);
   const causes = study.causes?.length;
   const K = causes ?? 1;
   const { binned } = training;

@@ -170,12 +170,16 @@ test("several splits: the corrected t of each cause by itself", () => {
   expect(differences.filter(({ absent }) => absent !== null)).toHaveLength(4);
 });
 
+test("groups may be held to their mean incidences", async () => {
+  const methods = [named("cox"), { ...named("held", "graduate"), distance: "l2" as const }];
+  const { runs } = await run(methods, { options: { steps: 4 } });
+  expect(runs[1].byCause?.scores.map(({ ibs }) => (ibs ?? 1) < 0.25)).toEqual([true, true]);
+});
+
 test.each([
   [{ method: "xcal" }, {}, "the method xcal is of one kind of event"],
   [{ method: "rps" }, {}, "the method rps is of one kind of event"],
   [{ method: "drsa" }, {}, "the method drsa is of one kind of event"],
-  [{ method: "graduate", distance: "variance" }, {}, "the distance variance is of one kind of event"],
-  [{ method: "graduate" }, { constraint: { distance: "l2" } }, "the distance l2 is of one kind of event"],
   [{ method: "graduate" }, { preset: "paper" }, "the paper's preset is of one kind of event"],
   [{ method: "cox", boosted: true }, {}, "a repair in a comparison does not take several causes"],
 ] as const)("%o with %o is refused before any run", async (method, more, message) => {

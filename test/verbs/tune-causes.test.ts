@@ -72,7 +72,6 @@ test.each([
   [{ method: "cox" }, "a Cox model is of one hazard"],
   [{ method: "rps" }, "the method rps is of one kind of event"],
   [{ preset: "paper" }, "the paper's preset is of one kind of event"],
-  [{ distance: "variance" }, "the distance variance is of one kind of event"],
 ] as const)("%o is refused before any run", async (setting, message) => {
   await expect(begin([{}, setting])).rejects.toThrow(message);
 });

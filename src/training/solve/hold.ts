@@ -270,11 +270,17 @@ export function openWith(backend: Backend, cause: CauseOfHold | undefined): Open
   };
 }
 
+/** What rows have to know of the other causes: mean curves that are held are incidences, which all causes bend. */
+export function seeOthers({ cause, distance }: Pick<HoldInput, "cause" | "distance">) {
+  return present({ others: cause?.others, keepsBeside: distance !== "atRisk" });
+}
+
 /** The rows of the last solve under the network that it is put on. */
 async function gatherAnew(
-  { backend, training, validation, all, solvedOn, listCurves, cause, onProgress }: HoldInput,
+  input: HoldInput,
   { spec, parameters }: Pick<HoldChoices, "spec" | "parameters">,
 ): Promise<GatheredRows> {
+  const { backend, training, validation, all, solvedOn, listCurves, cause, onProgress } = input;
   const network = openWith(backend, cause)(spec, parameters);
   const both = validation === null || solvedOn === "training rows" ? [training] : [training, validation];
   const sets: readonly RowSet[] = all ?? both;
@@ -283,7 +289,7 @@ async function gatherAnew(
   return gatherRows(backend, network, sets, {
     isWhole: () => listCurves !== undefined,
     onRows,
-    ...present({ others: cause?.others }),
+    ...seeOthers(input),
   });
 }
 
