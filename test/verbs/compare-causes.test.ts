@@ -170,12 +170,6 @@ test("several splits: the corrected t of each cause by itself", () => {
   expect(differences.filter(({ absent }) => absent !== null)).toHaveLength(4);
 });
 
-test("groups may be held to their mean incidences", async () => {
-  const methods = [named("cox"), { ...named("held", "graduate"), distance: "l2" as const }];
-  const { runs } = await run(methods, { options: { steps: 4 } });
-  expect(runs[1].byCause?.scores.map(({ ibs }) => (ibs ?? 1) < 0.25)).toEqual([true, true]);
-});
-
 test.each([
   [{ method: "xcal" }, {}, "the method xcal is of one kind of event"],
   [{ method: "rps" }, {}, "the method rps is of one kind of event"],

@@ -76,6 +76,10 @@ test.each([
   await expect(begin([{}, setting])).rejects.toThrow(message);
 });
 
+test("groups may be held to their mean incidences", async () => {
+  await expect(begin([{ distance: "l2" }, { distance: "variance" }])).resolves.toBeUndefined();
+});
+
 test("late entry leaves no concordance to choose by", async () => {
   await expect(begin([{}], undefined, late)).rejects.toThrow("has no concordance to be chosen by");
   await expect(begin([{}], "worst", late)).resolves.toBeUndefined();
