@@ -12,19 +12,14 @@ import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
 import {
   type BinnedSingleCause,
-  requireRightCensored,
+  refuseBeyondCensoring,
   requireSingleCause,
 } from "../data/outcomes/outcomes.ts";
-import {
-  type BinnedKaplanMeier,
-  groupSupport,
-  kaplanMeierBinned,
-  MINIMUM_EVENTS,
-  MINIMUM_SUPPORT,
-} from "../stats/kaplan-meier.ts";
-import { incidenceVariance } from "../stats/causes/incidence-variance.ts";
+import { groupSupport, kaplanMeierBinned, MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/kaplan-meier.ts";
 import type { GroupStatistic } from "./distances/distance.ts";
+import { sumWeights } from "./curves.ts";
 import { DISTANCES, type DistanceName } from "./distances/list.ts";
+import { type ObservedCurve, observeCurve } from "./observed-curve.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
 
 /** The paper's reading of a distance, or ours. */
@@ -60,12 +55,10 @@ export interface ConstraintOptions {
 }
 
 /** A group with what its distance is measured against. */
-export interface ConstraintGroup extends NamedRows {
+export interface ConstraintGroup extends NamedRows, ObservedCurve {
   readonly events: number;
-  /** With `rivals`, 1 − Aalen-Johansen of the cause takes the place of survival; the rest is of its own events. */
-  readonly km: BinnedKaplanMeier; // [T+1]
-  /** Where mean curves are those of one of several causes: the observed hazards of all others. */
-  readonly rivals?: Float64Array; // [T+1]
+  /** Σ ω, the number of rows where none has a weight. */
+  readonly total: number;
   /** τ_g: the last bin with at least 10 rows at risk. */
   readonly support: number;
   /** L: curves are compared on bins 1…bins. */
@@ -110,7 +103,7 @@ export interface Constraints {
   readonly memberships: Memberships;
 }
 
-/** The mean curve of people who entered late, or who stand for others, is not that of the rows' Kaplan-Meier. */
+/** The mean curve of people who entered late is not that of their Kaplan-Meier. */
 const INSTEAD = "atRisk compares observed with expected events while people are under observation";
 
 /** Computes the Kaplan-Meier curve, support and blocks of every group once. */
@@ -118,7 +111,7 @@ export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
   requireSingleCause(binned, "a constraint");
   const isOfCurves = DISTANCES[distance].statistic === "meanCurve";
-  if (isOfCurves) requireRightCensored(binned, `the distance ${distance}`, INSTEAD);
+  if (isOfCurves) refuseBeyondCensoring(binned, `the distance ${distance}`, ["weight"], INSTEAD);
   const { T, bin, firstBin, weight } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);
@@ -167,7 +160,9 @@ function prepareGroup(
   const paper = variant === "paper";
   const { rows } = group;
   const { statistic, findObstacle } = DISTANCES[distance];
-  const { km, rivals } = observeCurve(binned, rows, statistic);
+  const plain = kaplanMeierBinned(binned, undefined, rows);
+  const { km, worth, rivals } =
+    statistic === "meanCurve" ? observeCurve(plain, binned, rows) : { km: plain, worth: plain.atRisk };
   const events = countEvents(binned, rows);
   const support = groupSupport(binned, { rows });
   const bins = (options.support ?? (paper ? "all" : "supported")) === "all" ? binned.T : support;
@@ -192,7 +187,9 @@ function prepareGroup(
     ...group,
     events,
     km,
+    worth,
     ...present({ rivals }),
+    total: sumWeights(binned.weight, rows),
     support,
     bins,
     observed,
@@ -201,37 +198,6 @@ function prepareGroup(
     constrained,
     reason,
   };
-}
-
-/** What the group's mean curve is compared with. */
-function observeCurve(
-  binned: BinnedSingleCause,
-  rows: Int32Array,
-  statistic: GroupStatistic,
-): Pick<ConstraintGroup, "km" | "rivals"> {
-  const km = kaplanMeierBinned(binned, undefined, rows);
-  if (statistic === "meanCurve" && binned.rival !== undefined) return observeIncidence(km, binned, rows);
-  return { km };
-}
-
-/** Aalen-Johansen of these rows, from Kaplan-Meier of their own cause, which censors the others. */
-export function observeIncidence(
-  km: BinnedKaplanMeier,
-  { bin, rival }: Pick<BinnedSingleCause, "bin" | "rival">,
-  rows: Int32Array,
-): Pick<ConstraintGroup, "km" | "rivals"> {
-  const { atRisk, hazard } = km;
-  const rivals = new Float64Array(atRisk.length);
-  for (const row of rows) rivals[bin[row]] += rival?.[row] ?? 0;
-  const free = new Float64Array(atRisk.length).fill(1);
-  let survival = 1;
-  for (let t = 1; t < free.length; t++) {
-    if (rivals[t] > 0) rivals[t] /= atRisk[t];
-    free[t] = free[t - 1] - survival * hazard[t];
-    survival *= Math.max(0, 1 - hazard[t] - rivals[t]);
-  }
-  const variance = incidenceVariance({ own: hazard, others: rivals, atRisk });
-  return { km: { ...km, survival: free, variance }, rivals };
 }
 
 /** How many rows have an event in a bin at risk, whatever their weights. */

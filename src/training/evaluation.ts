@@ -10,7 +10,12 @@ import type { Network } from "../models/networks/network.ts";
 import { type CauseShape, fillCauseCurves, fillFreeCurves } from "../objectives/causes/cause-curves.ts";
 import { causeLikelihood } from "../objectives/causes/cause-likelihood.ts";
 import { type Constraints, prepareConstraints } from "../objectives/constraints.ts";
-import { type CurveWorkspace, createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
+import {
+  type CurveWorkspace,
+  createCurveWorkspace,
+  groupMeans,
+  survivalCurves,
+} from "../objectives/curves.ts";
 import { groupDistances, measureDistances } from "../objectives/distances.ts";
 import { measureStatistics } from "../objectives/group-statistics.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
@@ -118,7 +123,7 @@ export function createJudge(
       return seen.groups.map(({ name, rows: members }, g) => ({
         name,
         observed: known[g],
-        predicted: averageCurves(curves.survival, T, members),
+        predicted: averageCurves(curves.survival, T, members, seen.binned.weight),
       }));
     },
   };
@@ -160,12 +165,13 @@ function freeOfCause(binned: BinnedOutcomes, members: Int32Array, K: number): Fl
   return incidenceBinned(binned, own, people).map((one) => 1 - one);
 }
 
-function averageCurves(survival: ArrayLike<number>, T: number, members: Int32Array): Float64Array {
-  const mean = new Float64Array(T + 1);
-  for (const row of members) for (let t = 0; t < T; t++) mean[t + 1] += survival[row * T + t];
-  for (let t = 1; t <= T; t++) mean[t] /= Math.max(1, members.length);
-  mean[0] = 1;
-  return mean;
+function averageCurves(
+  survival: Float64Array,
+  T: number,
+  members: Int32Array,
+  weight?: Float64Array,
+): Float64Array {
+  return Float64Array.of(1, ...groupMeans(survival, T, [members], weight));
 }
 
 /** The number of groups whose distance is within their slack; groups that cannot be measured do not count. */

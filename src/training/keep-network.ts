@@ -14,7 +14,9 @@ import { joinCauseParameters } from "../models/networks/cause-view.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { LayerUncertainty } from "../models/uncertainty/layer-uncertainty.ts";
-import { type ConstraintGroup, observeIncidence } from "../objectives/constraints.ts";
+import type { ConstraintGroup } from "../objectives/constraints.ts";
+import type { DistanceName } from "../objectives/distances/list.ts";
+import { observeCurve } from "../objectives/observed-curve.ts";
 import { resolveSlack } from "../objectives/slack.ts";
 import type { Study } from "../study/study.ts";
 import { judgeGroups, type TrainingResult } from "./finish.ts";
@@ -142,10 +144,9 @@ export function listSeen(study: Study): boolean[] {
   });
 }
 
-/** Groups of one of several causes with Aalen-Johansen in the place of Kaplan-Meier, which censors the others. */
+/** Groups with what their mean curves are compared with. */
 function observeGroups(groups: readonly ConstraintGroup[], rows: SolveRows): readonly ConstraintGroup[] {
-  if (rows.rival === undefined) return groups;
-  return groups.map((group) => ({ ...group, ...observeIncidence(group.km, rows, group.rows) }));
+  return groups.map((group) => ({ ...group, ...observeCurve(group.km, rows, group.rows) }));
 }
 
 /** What a constraint asks of the solve: the distance, what each group is allowed, and which mean curves are held. */
@@ -158,8 +159,11 @@ export function holdRequest(
     resolveSlack({ groups, distance, variant }, slack, present({ kappa }));
   // Whoever names a slack has named an at-risk distance.
   const unseen = slack === "auto" ? listTold(study).flatMap((told, g) => (told ? [] : [g])) : [];
-  const holdMeans = (own: "l2" | "variance", groups: readonly ConstraintGroup[], rows: SolveRows) =>
-    holdToKaplanMeier(own, groups, allow(groups), curvesBelow(rows, study.grid.T));
+  const holdMeans = (
+    own: Exclude<DistanceName, "atRisk">,
+    groups: readonly ConstraintGroup[],
+    rows: SolveRows,
+  ) => holdToKaplanMeier(own, groups, allow(groups), curvesBelow(rows, study.grid.T), rows.weight);
   const ofCurves = (curves: readonly HeldCurve[]) =>
     curves.filter(({ term }) => term.isConstraint).map((one) => one.slack);
   return {

@@ -8,7 +8,7 @@ import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { allocateDoubles, allocateWords } from "../../compute/shared-arrays.ts";
 import { log } from "../../core/elementary.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
-import type { CurveWorkspace } from "../curves.ts";
+import { type CurveWorkspace, sumWeights } from "../curves.ts";
 import { exponentialTable } from "../exponential.ts";
 import { findAll } from "../group-kernels.ts";
 
@@ -95,12 +95,4 @@ export function openCauseKernels(backend: Backend, arrays: CauseArrays): CauseKe
       await rowKernels[back]({ ...pass, N: rows.length }, places.slopes);
     },
   };
-}
-
-/** In the order of the rows. */
-function sumWeights(weight: Float64Array | undefined, rows: Int32Array): number {
-  if (weight === undefined) return rows.length;
-  let total = 0;
-  for (let n = 0; n < rows.length; n++) total += weight[rows[n]];
-  return total;
 }

@@ -62,11 +62,11 @@ function findLargestGap(constraints: Constraints, group: ConstraintGroup, mean: 
 
 /** The variance that the observed curve would have if the mean curve were true. */
 export function varianceOfMean(
-  { km: { atRisk }, rivals }: Pick<ConstraintGroup, "km" | "rivals">,
+  { worth, rivals }: Pick<ConstraintGroup, "worth" | "rivals">,
   mean: Float64Array, // [T+1]
 ): Float64Array {
-  if (rivals === undefined) return modelVariance(mean, atRisk);
-  return incidenceVariance({ own: hazardsOfMean(mean, rivals), others: rivals, atRisk });
+  if (rivals === undefined) return modelVariance(mean, worth);
+  return incidenceVariance({ own: hazardsOfMean(mean, rivals), others: rivals, atRisk: worth });
 }
 
 /**
@@ -97,8 +97,8 @@ function meanLargestGap(group: ConstraintGroup): number {
 }
 
 /** The same of Aalen-Johansen, whose error is no Brownian motion: events of each bin are drawn, as normal errors. */
-function meanLargestIncidenceGap({ km, bins }: ConstraintGroup, rivals: Float64Array): number {
-  const { hazard, atRisk, variance: ofCurve } = km;
+function meanLargestIncidenceGap({ km, bins, worth }: ConstraintGroup, rivals: Float64Array): number {
+  const { hazard, variance: ofCurve } = km;
   const random = createRandom(NOISE_SEED);
   let sum = 0;
   for (let draw = 0; draw < NOISE_DRAWS; draw++) {
@@ -107,7 +107,7 @@ function meanLargestIncidenceGap({ km, bins }: ConstraintGroup, rivals: Float64A
     let lost = 0; // Σ error of p/(1 − p)
     let largest = 0;
     for (let t = 1; t <= bins && survival > 0; t++) {
-      const [h, q, n] = [hazard[t], rivals[t], atRisk[t]];
+      const [h, q, n] = [hazard[t], rivals[t], worth[t]];
       if (h + q > 0) {
         const ofOwn = Math.sqrt((h * (1 - h)) / n) * random.normal();
         const left = 1 - h - q;

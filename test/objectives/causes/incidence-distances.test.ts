@@ -70,7 +70,7 @@ describe("what a group is measured against", () => {
     expectEntries(km.variance, plain.variance, 1e-12);
     const mean = Float64Array.from({ length: T + 1 }, (_, t) => Math.exp(-0.05 * t));
     const rivals = new Float64Array(T + 1);
-    expectEntries(varianceOfMean({ km, rivals }, mean), modelVariance(mean, km.atRisk), 1e-12);
+    expectEntries(varianceOfMean({ worth: km.atRisk, rivals }, mean), modelVariance(mean, km.atRisk), 1e-12);
   });
 
   test("the variance by hand: 2 of 8 and 1 of 8, then 1 of 4 and 2 of 4", () => {

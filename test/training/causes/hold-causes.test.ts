@@ -62,8 +62,9 @@ async function measureModel(
   model: Model,
   asked: TrainRequest,
   distance: DistanceName = "atRisk",
+  from = table,
 ): Promise<Float64Array> {
-  const study = prepare(table, asked);
+  const study = prepare(from, asked);
   const { train, validation } = study.split;
   const rows = Int32Array.from([...train, ...validation]).sort();
   const incidence = await predictStudyCauses(
@@ -204,16 +205,24 @@ describe("held to mean incidences", () => {
     }
   });
 
-  test("late entry and weights are refused by name", async () => {
-    const asked: TrainRequest = { ...request, constraint: { distance: "l2" } };
+  test("late entry is refused by name; weights count", async () => {
+    const asked: TrainRequest = {
+      ...request,
+      network: "linear",
+      constraint: { distance: "l2", slack: 5e-5 },
+    };
     const late = { ...table, columns: [...table.columns, column("since", (n) => (n % 2) * 0.001)] };
     await expect(fitModel(late, { ...asked, entry: "since" }, createReferenceBackend())).rejects.toThrow(
       "the distance l2 of mean curves is not defined under late entry",
     );
     const heavy = { ...table, columns: [...table.columns, column("heavy", (n) => 1 + (n % 2))] };
-    await expect(fitModel(heavy, { ...asked, weights: "heavy" }, createReferenceBackend())).rejects.toThrow(
-      "the distance l2 of mean curves is not defined for weighted rows",
-    );
+    const weights: TrainRequest = { ...asked, weights: "heavy", features: ["x", "sex"] };
+    const model = await fitModel(heavy, weights, createReferenceBackend());
+    const distances = await measureModel(model, weights, "l2", heavy);
+    model.training.verdict.forEach(({ status, distance }, g) => {
+      expect(status).toBe("met");
+      expect(Math.abs(distances[g] / distance.solve - 1)).toBeLessThan(1e-5);
+    });
   });
 });
 

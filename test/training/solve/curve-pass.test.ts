@@ -88,13 +88,18 @@ describe("the mean incidence of a cause", () => {
     expect(terms.measure(theta).distance[0]).toBeCloseTo(gapOf(freeOf(addedAt(theta))), 12);
   });
 
-  test("derivatives by differences", () => {
-    const terms = createCurveTerms(layout, rows, [term]);
+  const weight = Float64Array.from({ length: N }, (_, n) => 0.5 + (n % 3));
+  test.each([
+    { what: "beside another cause", of: rows, held: term },
+    { what: "with weights", of: rows, held: { ...term, weight } },
+    { what: "alone, with weights", of: { ...rows, beside: undefined as never }, held: { ...term, weight } },
+  ])("derivatives by differences: $what", ({ of, held }) => {
+    const terms = createCurveTerms(layout, of, [held]);
     const gradient = terms.differentiate(theta, [0]).gradients[0] as Float64Array;
     const step = 1e-5;
     const differences = theta.map((_, k) => {
       const moved = (by: number) => theta.map((one, j) => one + (j === k ? by : 0));
-      const value = (at: Float64Array) => createCurveTerms(layout, rows, [term]).measure(at).distance[0];
+      const value = (at: Float64Array) => createCurveTerms(layout, of, [held]).measure(at).distance[0];
       return (value(moved(step)) - value(moved(-step))) / (2 * step);
     });
     expectEntries(gradient, differences, 1e-7);

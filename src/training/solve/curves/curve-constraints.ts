@@ -7,6 +7,7 @@
  * group, frozen at the network below.
  */
 import { square } from "../../../core/elementary.ts";
+import { present } from "../../../core/present.ts";
 import { factorCholesky } from "../../../core/linear-algebra.ts";
 import type { TargetCurve } from "../../../data/targets/targets.ts";
 import type { ConstraintGroup } from "../../../objectives/constraints.ts";
@@ -32,23 +33,28 @@ export function holdToKaplanMeier(
   groups: readonly ConstraintGroup[],
   slack: ArrayLike<number>,
   survival: Float64Array, // [N,T]
+  weight?: Float64Array, // [N]
 ): HeldCurve[] {
   return groups.flatMap((group, g): HeldCurve[] => {
     const { rows, km, bins, constrained } = group;
     if (!constrained) return [];
+    const held = { rows, isConstraint: true, ...present({ weight }) };
     const at = (t: number, weight: number): CurveResidual => ({
       weights: [{ bin: t - 1, weight }],
       target: weight * km.survival[t],
     });
     if (distance === "l2") {
       const residuals = Array.from({ length: bins }, (_, k) => at(k + 1, 1 / Math.sqrt(bins)));
-      return [{ term: { rows, residuals, isConstraint: true }, group: g, slack: slack[g], isTarget: false }];
+      return [{ term: { ...held, residuals }, group: g, slack: slack[g], isTarget: false }];
     }
-    const variance = varianceOfMean(group, withStart(groupMeans(survival, km.atRisk.length - 1, [rows])));
+    const variance = varianceOfMean(
+      group,
+      withStart(groupMeans(survival, km.atRisk.length - 1, [rows], weight)),
+    );
     return Array.from({ length: bins }, (_, k) => k + 1)
       .filter((t) => variance[t] > 0)
       .map((t) => ({
-        term: { rows, residuals: [at(t, 1 / Math.sqrt(variance[t]))], isConstraint: true },
+        term: { ...held, residuals: [at(t, 1 / Math.sqrt(variance[t]))] },
         group: g,
         slack: slack[g] * slack[g],
         isTarget: false,

@@ -6,8 +6,9 @@
  * on θ, and ∂F(t)/∂z_s = f_s − h_s (F(t) − F(s−1)).
  */
 import { exp } from "../../../core/elementary.ts";
-import { sigmoid, survivalCurves } from "../../../objectives/curves.ts";
+import { groupMeans, sigmoid, sumWeights, survivalCurves } from "../../../objectives/curves.ts";
 import { countTheta, type Layout, type SolveRows } from "../layout.ts";
+import type { CurveTerm } from "./curve-terms.ts";
 
 /** How hazards make curves. */
 interface RowCurves {
@@ -103,6 +104,9 @@ export function curvesAt(
   return curve; // [N,T]
 }
 
+/** Whose mean is read. */
+type Members = Pick<CurveTerm, "rows" | "weight">;
+
 /** Hazards and curves of the rows in `used` at one θ, kept until the next. */
 export function createCurvePass(layout: Layout, rows: SolveRows, used: Int32Array) {
   const { N, logits, first, x, stride, shaped, beside } = rows;
@@ -138,21 +142,19 @@ export function createCurvePass(layout: Layout, rows: SolveRows, used: Int32Arra
     }
   }
 
-  function meanOf(members: Int32Array): Float64Array {
-    const mean = new Float64Array(T);
-    for (const n of members) for (let t = 0; t < T; t++) mean[t] += curve[n * T + t];
-    return mean.map((sum) => sum / members.length);
-  }
+  const meanOf = ({ rows: members, weight }: Members) => groupMeans(curve, T, [members], weight);
 
   /** Σ_t c_t ∂m(t)/∂θ. */
-  function pullBack(members: Int32Array, c: Float64Array): Float64Array {
+  function pullBack({ rows: members, weight }: Members, c: Float64Array): Float64Array {
     const out = new Float64Array(countTheta(layout));
+    const total = sumWeights(weight, members);
     for (const n of members) {
+      const own = weight === undefined ? 1 : weight[n];
       inBlock.fill(0);
       let all = 0;
       curves.slopes(n, c, slopes);
       for (let t = T - 1; t >= 0; t--) {
-        const slope = slopes[t] / members.length;
+        const slope = (own * slopes[t]) / total;
         const b = blockOf[t];
         out[at[b] + binOf[t]] += slope;
         inBlock[b] += slope;

@@ -17,6 +17,8 @@ export interface CurveResidual {
 
 export interface CurveTerm {
   readonly rows: Int32Array;
+  /** Of all rows, by which the mean is weighted. */
+  readonly weight?: Float64Array; // [N]
   readonly residuals: readonly CurveResidual[];
   /** Whether it is a constraint or a penalty. */
   readonly isConstraint: boolean;
@@ -69,7 +71,7 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
     for (let k = Math.floor(step / 2); k < length; k += step) {
       const unit = new Float64Array(length);
       unit[k] = Math.sqrt(factor * step);
-      vectors.push(pass.pullBack(term.rows, cotangent(term, unit)));
+      vectors.push(pass.pullBack(term, cotangent(term, unit)));
     }
     return vectors;
   };
@@ -77,7 +79,7 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
     count: constraints.length,
     measure(theta) {
       pass.open(theta);
-      const value = (term: CurveTerm) => squareOf(residualsOf(term, pass.meanOf(term.rows)));
+      const value = (term: CurveTerm) => squareOf(residualsOf(term, pass.meanOf(term)));
       return {
         penalty: penalties.reduce((sum, term) => sum + value(term) / 2, 0),
         distance: Float64Array.from(constraints, value),
@@ -86,8 +88,8 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
     differentiate(theta, which) {
       pass.open(theta);
       const slopeOf = (term: CurveTerm, factor: number) => {
-        const a = residualsOf(term, pass.meanOf(term.rows)).map((one) => factor * one);
-        return pass.pullBack(term.rows, cotangent(term, a));
+        const a = residualsOf(term, pass.meanOf(term)).map((one) => factor * one);
+        return pass.pullBack(term, cotangent(term, a));
       };
       const penaltyGradient = new Float64Array(countTheta(layout));
       for (const term of penalties) {
