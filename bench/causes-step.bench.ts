@@ -39,7 +39,7 @@ interface Asked {
   readonly batch: number | null;
   readonly hidden: number;
   readonly steps: number;
-  readonly distance?: "atRisk" | "l2";
+  readonly distance?: "atRisk" | "l2" | undefined;
 }
 
 async function timeSteps(backend: Backend, { causes, batch, hidden, steps, distance = "atRisk" }: Asked) {
