@@ -86,26 +86,14 @@ function pullOf(slope: number, hazard: number): number {
 }
 
 /** Hazards and 1 − F_k, what is free of each cause: in group statistics it takes the place of survival. */
-export function fillFreeCurves(logits: Floats, { N, K, T }: CauseShape, curves: CurveWorkspace): void {
-  checkRoom("logits", logits, N * K, T);
-  checkRoom("hazard", curves.hazard, N * K, T);
-  checkRoom("survival", curves.survival, N * K, T);
-  const hazard = new Float64Array(K);
-  const reached = new Float64Array(K);
-  for (let n = 0; n < N; n++) {
-    let S = 1;
-    reached.fill(0);
-    for (let t = 0; t < T; t++) {
-      const at = n * K * T + t;
-      const left = fillHazards(logits, at, T, hazard);
-      for (let k = 0; k < K; k++) {
-        reached[k] += S * hazard[k];
-        curves.hazard[at + k * T] = hazard[k];
-        curves.survival[at + k * T] = 1 - reached[k];
-      }
-      S *= left;
-    }
-  }
+export function fillFreeCurves(
+  logits: Floats,
+  shape: CauseShape,
+  { hazard, survival }: CurveWorkspace,
+): void {
+  checkRoom("hazard", hazard, shape.N * shape.K, shape.T);
+  incidenceCurves(logits, shape, survival, hazard);
+  for (let k = 0; k < shape.N * shape.K * shape.T; k++) survival[k] = 1 - survival[k];
 }
 
 /** Adds dL/dz to dLogits, given dL/d(1 − F_k(t)); `hazard` has h_k of the same rows. */
@@ -141,8 +129,13 @@ export function backThroughFreeCurves(
   }
 }
 
-/** F_k(t) of every person and cause. */
-export function incidenceCurves(logits: Floats, { N, K, T }: CauseShape, out: Float64Array): void {
+/** F_k(t) of every person and cause; h_k too where there is room for them. */
+export function incidenceCurves(
+  logits: Floats,
+  { N, K, T }: CauseShape,
+  out: Float64Array,
+  hazards?: Float64Array,
+): void {
   checkRoom("logits", logits, N * K, T);
   checkRoom("incidence", out, N * K, T);
   const hazard = new Float64Array(K);
@@ -156,6 +149,7 @@ export function incidenceCurves(logits: Floats, { N, K, T }: CauseShape, out: Fl
       for (let k = 0; k < K; k++) {
         reached[k] += S * hazard[k];
         out[at + k * T] = reached[k];
+        if (hazards) hazards[at + k * T] = hazard[k];
       }
       S *= left;
     }
