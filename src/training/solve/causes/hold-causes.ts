@@ -23,6 +23,7 @@ import {
   type HoldChoices,
   type HoldInput,
   mixNetwork,
+  type SolvedFit,
   solveChosen,
 } from "../hold.ts";
 import { joinHeld, joinReports, joinVerdicts } from "./join-causes.ts";
@@ -43,7 +44,7 @@ const SETTLED = 1e-6;
 export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
   const seats = seatCauses(input);
   const choices: HoldChoices[] = [];
-  const fits: HeldFit[] = [];
+  const fits: SolvedFit[] = [];
   for (const seat of seats) {
     const own = seat.inputBeside(seats);
     const chosen = yield* chooseHeld(own);
@@ -59,8 +60,8 @@ export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
     moved = 0;
     for (const [k, seat] of seats.entries()) {
       const own = seat.inputBeside(seats);
-      const fit = yield* solveChosen(own, await gatherAgain(own, choices[k]));
-      moved = Math.max(moved, furthest(fits[k], fit, isOfIncidences));
+      const fit = yield* solveChosen(own, await gatherAgain(own, choices[k]), fits[k]);
+      moved = Math.max(moved, isOfIncidences ? fit.drift : furthest(fits[k], fit));
       fits[k] = fit;
       seat.take(fit);
     }
@@ -150,14 +151,13 @@ function startBinned({ training, validation }: HoldCausesInput, k: number): Binn
   );
 }
 
-/** The largest relative change of a group's distance; that of incidences is measured on the scale of its slack. */
-function furthest(before: HeldFit, after: HeldFit, isOfIncidences: boolean): number {
+/** The largest relative change of a group's distance. */
+function furthest(before: HeldFit, after: HeldFit): number {
   return Math.max(
     0,
-    ...after.verdict.map(({ distance, slack, status }, g) => {
-      if (isOfIncidences && status === "unsupported") return 0;
+    ...after.verdict.map(({ distance }, g) => {
       const had = before.verdict[g].distance.solve;
-      return Math.abs(distance.solve - had) / ((isOfIncidences ? slack : 1) + had);
+      return Math.abs(distance.solve - had) / (1 + had);
     }),
   );
 }
