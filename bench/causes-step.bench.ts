@@ -39,9 +39,10 @@ interface Asked {
   readonly batch: number | null;
   readonly hidden: number;
   readonly steps: number;
+  readonly distance?: "atRisk" | "l2" | undefined;
 }
 
-async function timeSteps(backend: Backend, { causes, batch, hidden, steps }: Asked) {
+async function timeSteps(backend: Backend, { causes, batch, hidden, steps, distance = "atRisk" }: Asked) {
   const { prepare, train } = await import("../dist/verbs/train.js");
   const { table, groups } = await readNwtco();
   const request: TrainRequest = {
@@ -51,7 +52,7 @@ async function timeSteps(backend: Backend, { causes, batch, hidden, steps }: Ask
     drop: ["seqno", causes ? "rel" : "cause"],
     ...(groups && { groups }),
     hidden,
-    constraint: { distance: "atRisk", slack: 1e-3 },
+    constraint: { distance, slack: 1e-3 },
     options: { batch, steps, evaluateEvery: steps + 1, solve: "none" },
   };
   const times: number[] = [];
@@ -67,10 +68,10 @@ async function timeSteps(backend: Backend, { causes, batch, hidden, steps }: Ask
   return { seconds: median(times), losses };
 }
 
-async function checkLosses(): Promise<void> {
+async function checkLosses(distance: Asked["distance"]): Promise<void> {
   const { createReferenceBackend } = await import("../dist/compute/reference.js");
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
-  const asked = { causes: true, batch: 64, hidden: 4, steps: CHECKED_STEPS };
+  const asked = { causes: true, batch: 64, hidden: 4, steps: CHECKED_STEPS, distance };
   const backend = await openWasmBackend({ threads: 1 });
   const [own, truth] = [await timeSteps(backend, asked), await timeSteps(createReferenceBackend(), asked)];
   await backend.close();
@@ -81,13 +82,16 @@ async function checkLosses(): Promise<void> {
   });
 }
 
-async function compare(name: string, batch: number | null, hidden: number, steps: number) {
-  await checkLosses();
+async function compare(name: string, { batch, hidden, steps, distance = "atRisk" }: Omit<Asked, "causes">) {
+  await checkLosses(distance);
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const backend = await openWasmBackend({ threads: THREADS });
   const tried: { readonly causes: boolean; readonly seconds: number }[] = [];
   for (const causes of [true, false, true, false, true, false])
-    tried.push({ causes, seconds: (await timeSteps(backend, { causes, batch, hidden, steps })).seconds });
+    tried.push({
+      causes,
+      seconds: (await timeSteps(backend, { causes, batch, hidden, steps, distance })).seconds,
+    });
   await backend.close();
   const best = (wanted: boolean) =>
     Math.min(...tried.filter(({ causes }) => causes === wanted).map(({ seconds }) => seconds));
@@ -95,15 +99,21 @@ async function compare(name: string, batch: number | null, hidden: number, steps
     name,
     seconds: best(true),
     baseline: { name: "one kind of event", seconds: best(false) },
-    extra: { threads: THREADS, H: hidden, batch: batch ?? "all", causes: 2 },
+    extra: {
+      threads: THREADS,
+      H: hidden,
+      batch: batch ?? "all",
+      causes: 2,
+      ...(distance !== "atRisk" && { distance }),
+    },
   };
 }
 
-export const benches = [
-  { name: "two causes, full batch, H 50", run: () => compare("two causes, full batch, H 50", null, 50, 12) },
-  { name: "two causes, full batch, H 16", run: () => compare("two causes, full batch, H 16", null, 16, 24) },
-  {
-    name: "two causes, batches of 256, H 12",
-    run: () => compare("two causes, batches of 256, H 12", 256, 12, 120),
-  },
-];
+const asked: Readonly<Record<string, Omit<Asked, "causes">>> = {
+  "two causes, full batch, H 50": { batch: null, hidden: 50, steps: 12 },
+  "two causes, full batch, H 16": { batch: null, hidden: 16, steps: 24 },
+  "two causes, batches of 256, H 12": { batch: 256, hidden: 12, steps: 120 },
+  "two causes, full batch, H 50, mean incidences": { batch: null, hidden: 50, steps: 12, distance: "l2" },
+  "two causes, batches of 256, H 12, mean incidences": { batch: 256, hidden: 12, steps: 120, distance: "l2" },
+};
+export const benches = Object.entries(asked).map(([name, one]) => ({ name, run: () => compare(name, one) }));

@@ -94,10 +94,14 @@ export interface RowKernels {
   likelihoodTail(pass: LikelihoodPass): Promise<void>;
   /** Hazards of every person and cause, and Π (1 − h) of each. */
   fillCauseCurves(pass: CauseCurvePass): Promise<boolean>;
+  /** Hazards and 1 − F of every person and cause. */
+  fillFreeCurves(pass: CauseCurvePass): Promise<boolean>;
   /** Overwrites dLogits with the gradient and leaves every person's product; false where one is too small. */
   causeLikelihood(pass: CauseLikelihoodPass): Promise<boolean>;
   /** Adds dL/dz to dLogits, given dL/du, float64 [N,K,T], which is 0 in all bins in which a person is not at risk. */
   backThroughConditional(pass: CausePass, dConditional: DeviceArray): Promise<void>;
+  /** Adds dL/dz to dLogits, given dL/d(1 − F), float64 [N,K,T]. */
+  backThroughFreeCurves(pass: CausePass, dFree: DeviceArray): Promise<void>;
   /** Adds to the groups' sums what the rows' survival changes in `terms`, or the survival itself where that is null. */
   replaceCurves(pass: GroupPass, terms: DeviceArray | null, sums: DeviceArray): void;
   /** Adds scale · dL/dz to dLogits; the slopes of the groups' means are multiplied by each group's share. */

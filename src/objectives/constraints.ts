@@ -4,7 +4,7 @@
  * reported. Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every
  * group constrained. `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The
  * distances and their gradients are in distances/, what they need from the model is in group-statistics.ts, and the c_g
- * are in slack.ts.
+ * are in slack.ts. Mean curves of one of several causes are those of 1 − F, and compared with 1 − Aalen-Johansen.
  */
 
 import { InputError, unreachable } from "../core/errors.ts";
@@ -12,18 +12,14 @@ import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
 import {
   type BinnedSingleCause,
-  requireRightCensored,
+  refuseBeyondCensoring,
   requireSingleCause,
 } from "../data/outcomes/outcomes.ts";
-import {
-  type BinnedKaplanMeier,
-  groupSupport,
-  kaplanMeierBinned,
-  MINIMUM_EVENTS,
-  MINIMUM_SUPPORT,
-} from "../stats/kaplan-meier.ts";
+import { groupSupport, kaplanMeierBinned, MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/kaplan-meier.ts";
 import type { GroupStatistic } from "./distances/distance.ts";
+import { sumWeights } from "./curves.ts";
 import { DISTANCES, type DistanceName } from "./distances/list.ts";
+import { type ObservedCurve, observeCurve } from "./observed-curve.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
 
 /** The paper's reading of a distance, or ours. */
@@ -59,9 +55,10 @@ export interface ConstraintOptions {
 }
 
 /** A group with what its distance is measured against. */
-export interface ConstraintGroup extends NamedRows {
+export interface ConstraintGroup extends NamedRows, ObservedCurve {
   readonly events: number;
-  readonly km: BinnedKaplanMeier; // [T+1]
+  /** Σ ω, the number of rows where none has a weight. */
+  readonly total: number;
   /** τ_g: the last bin with at least 10 rows at risk. */
   readonly support: number;
   /** L: curves are compared on bins 1…bins. */
@@ -99,20 +96,22 @@ export interface Constraints {
   /** The first one, where not bin 1; and the weight of each row, where not 1. */
   readonly firstBin?: Int32Array; // [N]
   readonly weight?: Float64Array; // [N]
+  /** Whether the rows' curves are 1 − F of one of several causes, which the others' hazards bend too. */
+  readonly isIncidence: boolean;
   readonly groups: readonly ConstraintGroup[];
   readonly blocks: readonly TimeBlock[];
   readonly memberships: Memberships;
 }
 
-/** The mean curve of people who entered late, or who stand for others, is not that of the rows' Kaplan-Meier. */
+/** The mean curve of people who entered late is not that of their Kaplan-Meier. */
 const INSTEAD = "atRisk compares observed with expected events while people are under observation";
 
 /** Computes the Kaplan-Meier curve, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
   requireSingleCause(binned, "a constraint");
-  if (DISTANCES[distance].statistic === "meanCurve")
-    requireRightCensored(binned, `the distance ${distance}`, INSTEAD);
+  const isOfCurves = DISTANCES[distance].statistic === "meanCurve";
+  if (isOfCurves) refuseBeyondCensoring(binned, `the distance ${distance}`, ["weight"], INSTEAD);
   const { T, bin, firstBin, weight } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);
@@ -129,6 +128,7 @@ export function prepareConstraints(options: ConstraintOptions): Constraints {
     T,
     bin,
     ...present({ firstBin, weight }),
+    isIncidence: isOfCurves && binned.rival !== undefined,
     groups,
     blocks,
     memberships: listMemberships(options.groups, N),
@@ -159,7 +159,10 @@ function prepareGroup(
   const { binned, distance, variant } = options;
   const paper = variant === "paper";
   const { rows } = group;
-  const km = kaplanMeierBinned(binned, undefined, rows);
+  const { statistic, findObstacle } = DISTANCES[distance];
+  const plain = kaplanMeierBinned(binned, undefined, rows);
+  const { km, worth, rivals } =
+    statistic === "meanCurve" ? observeCurve(plain, binned, rows) : { km: plain, worth: plain.atRisk };
   const events = countEvents(binned, rows);
   const support = groupSupport(binned, { rows });
   const bins = (options.support ?? (paper ? "all" : "supported")) === "all" ? binned.T : support;
@@ -169,7 +172,6 @@ function prepareGroup(
     return sum;
   });
   const followedBlocks = blocks.filter(({ first }) => km.atRisk[first] > 0).length;
-  const { statistic, findObstacle } = DISTANCES[distance];
   const why =
     findStatisticObstacle(statistic, { rows, bins, followedBlocks }) ?? findObstacle({ km, bins }, variant);
   const minimumEvents = options.minimumEvents ?? (paper ? 0 : MINIMUM_EVENTS);
@@ -185,6 +187,9 @@ function prepareGroup(
     ...group,
     events,
     km,
+    worth,
+    ...present({ rivals }),
+    total: sumWeights(binned.weight, rows),
     support,
     bins,
     observed,

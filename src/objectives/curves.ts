@@ -136,6 +136,14 @@ export function survivalCurves(logits: Floats, N: number, T: number, out: Floats
   }
 }
 
+/** Of these rows, in their order; how many there are where none has a weight. */
+export function sumWeights(weight: Float64Array | undefined, rows: Int32Array): number {
+  if (weight === undefined) return rows.length;
+  let total = 0;
+  for (let n = 0; n < rows.length; n++) total += weight[rows[n]];
+  return total;
+}
+
 /** Each group's mean curve over its rows; zeros for a group without rows or weight. */
 export function groupMeans(
   survival: Floats, // [N,T]

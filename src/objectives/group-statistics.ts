@@ -1,7 +1,8 @@
 /**
  * Everything a distance needs from the model, per group, in one flat array [G,W]. A distance's definition says which
  * of two:
- *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows
+ *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows, weighted where they have weights; of
+ *                 one of several causes, the mean of 1 − F
  *   blockTotals   W = 2·blocks: expected events E_gb = Σ ω h, then their variances V_gb = Σ ω² h(1−h), over rows and
  *                 bins at risk, ω the weight of a row, 1 unless given
  * Both are sums over rows, so a minibatch needs only every row's latest terms (the cache, [N,W]) and the difference its
@@ -60,7 +61,7 @@ function fillBlockTotals(
 
 /** Statistics of all rows, curves [N,T] in the order of the training rows. */
 export function measureStatistics(constraints: Constraints, curves: CurveWorkspace): Float64Array {
-  const { N, T, groups, memberships } = constraints;
+  const { N, T, groups, memberships, weight } = constraints;
   const { combinationOf, groupsOf, order } = memberships;
   checkRoom("survival", curves.survival, N, T);
   checkRoom("hazard", curves.hazard, N, T);
@@ -73,7 +74,8 @@ export function measureStatistics(constraints: Constraints, curves: CurveWorkspa
     const row = order[k];
     if (overCurves) {
       const { survival } = curves;
-      for (let t = 0; t < T; t++) total[t] += survival[row * T + t];
+      const own = weight === undefined ? 1 : weight[row];
+      for (let t = 0; t < T; t++) total[t] += own * survival[row * T + t];
     } else {
       fillBlockTotals(constraints, curves.hazard, row * T, row, terms);
       for (let w = 0; w < W; w++) total[w] += terms[w];
@@ -91,16 +93,16 @@ export function measureStatistics(constraints: Constraints, curves: CurveWorkspa
 function divideCurves(constraints: Constraints, sums: Float64Array): void {
   if (!isOverCurves(constraints)) return;
   const { T } = constraints;
-  constraints.groups.forEach(({ rows }, g) => {
-    if (rows.length === 0) return;
-    for (let k = g * T; k < (g + 1) * T; k++) sums[k] /= rows.length;
+  constraints.groups.forEach(({ total }, g) => {
+    if (total === 0) return;
+    for (let k = g * T; k < (g + 1) * T; k++) sums[k] /= total;
   });
 }
 
 /** Each row's latest terms, and their sums over groups. */
 export interface StatisticsCache {
   /** Empty when no row is ever replaced: each row must then be added once after emptyCache. */
-  readonly terms: Float64Array; // [N,W]: S(t), or a row's E and V per block
+  readonly terms: Float64Array; // [N,W]: S(t) by weight, or a row's E and V per block
   readonly sums: Float64Array; // [G,W]
 }
 
@@ -144,7 +146,7 @@ export function replaceRows(
   curves: CurveWorkspace,
   rows: ArrayLike<number>,
 ): void {
-  const { T } = constraints;
+  const { T, weight } = constraints;
   const { combinationOf, groupsOf } = constraints.memberships;
   const W = statisticsWidth(constraints);
   const { terms, sums } = cache;
@@ -160,10 +162,12 @@ export function replaceRows(
     const from = overCurves ? k * T : 0;
     const kept = row * W;
     if (!overCurves) fillBlockTotals(constraints, curves.hazard, k * T, row, fresh);
-    if (terms.length === 0) for (let w = 0; w < W; w++) change[w] += fresh[from + w];
+    // Totals over blocks have their weights in them.
+    const own = overCurves && weight !== undefined ? weight[row] : 1;
+    if (terms.length === 0) for (let w = 0; w < W; w++) change[w] += own * fresh[from + w];
     else
       for (let w = 0; w < W; w++) {
-        const value = fresh[from + w];
+        const value = own * fresh[from + w];
         change[w] += value - terms[kept + w];
         terms[kept + w] = value;
       }
@@ -205,7 +209,8 @@ export function readStatistics(constraints: Constraints, cache: StatisticsCache)
 /**
  * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (row k of the curves and of dLogits belongs to training
  * row rows[k]), or for all N rows in order if `rows` is null. The factor N/B makes the mean over the batches of a
- * partition equal the gradient over all rows.
+ * partition equal the gradient over all rows. Incidences are bent by every cause: there what is added is dL/d(1 − F),
+ * and backThroughFreeCurves (causes/cause-curves.ts) goes on from it.
  */
 export function backThroughStatistics(
   constraints: Constraints,
@@ -215,7 +220,7 @@ export function backThroughStatistics(
   dLogits: Floats, // [B,T]
   scale: number,
 ): void {
-  const { N, T, groups, memberships } = constraints;
+  const { N, T, groups, memberships, weight } = constraints;
   const { combinationOf, groupsOf } = memberships;
   const B = rows === null ? N : rows.length;
   checkRoom("survival", curves.survival, B, T);
@@ -223,9 +228,10 @@ export function backThroughStatistics(
   checkRoom("dLogits", dLogits, B, T);
   const W = statisticsWidth(constraints);
   const overCurves = isOverCurves(constraints);
+  const { isIncidence } = constraints;
   const order = rows === null ? memberships.order : orderByCombination(constraints, rows);
   const factor = (scale * N) / B;
-  if (overCurves && curves.kernels && rows !== null) {
+  if (overCurves && !isIncidence && curves.kernels && rows !== null) {
     if (curves.kernels.backThrough(constraints, dStatistics, rows, order, dLogits, factor)) return;
   }
   const dRow = new Float64Array(W); // dL / d the terms of a row of this combination
@@ -237,12 +243,15 @@ export function backThroughStatistics(
       combination = combinationOf[row];
       dRow.fill(0);
       for (const g of groupsOf[combination]) {
-        const share = overCurves ? 1 / groups[g].rows.length : 1;
+        const share = overCurves ? 1 / groups[g].total : 1;
         for (let w = 0; w < W; w++) dRow[w] += share * dStatistics[g * W + w];
       }
     }
     if (groupsOf[combination].length === 0) continue;
-    if (overCurves) backThroughCurve(curves.hazard, curves.survival, k * T, dRow, T, dLogits, k * T, factor);
+    const own = overCurves && weight !== undefined ? factor * weight[row] : factor;
+    if (isIncidence) for (let t = 0; t < T; t++) dLogits[k * T + t] += own * dRow[t];
+    else if (overCurves)
+      backThroughCurve(curves.hazard, curves.survival, k * T, dRow, T, dLogits, k * T, own);
     else backThroughBlocks(constraints, curves.hazard, k * T, row, dRow, dLogits, factor);
   }
 }

@@ -12,7 +12,7 @@ import type { DualSpec, ObjectiveSpec } from "./options.ts";
 
 export type { NetworkName } from "../models/networks/list.ts";
 export { VARIANTS } from "../objectives/constraints.ts";
-export { DISTANCES, type DistanceName } from "../objectives/distances/list.ts";
+export { DISTANCES, type DistanceName, distanceInWords } from "../objectives/distances/list.ts";
 export { METRICS, type MetricName } from "../stats/scores/metrics.ts";
 export { PRESETS, type PresetName } from "./options.ts";
 

@@ -1,16 +1,21 @@
 /**
- * How a model does on rows it does not learn from: the loss, the paper's C-index, and every group's distance to the
- * Kaplan-Meier curve of those rows, compared with the slack of training. Also the order of preference among iterates.
+ * How a model does on rows it does not learn from: the loss, the paper's C-index, and every group's distance to what
+ * was observed of those rows, compared with the slack of training. Also the order of preference among iterates.
  */
 import type { Backend, Floats } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/memory.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type BinnedOutcomes, requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Network } from "../models/networks/network.ts";
-import { type CauseShape, fillCauseCurves, incidenceCurves } from "../objectives/causes/cause-curves.ts";
+import { type CauseShape, fillCauseCurves, fillFreeCurves } from "../objectives/causes/cause-curves.ts";
 import { causeLikelihood } from "../objectives/causes/cause-likelihood.ts";
 import { type Constraints, prepareConstraints } from "../objectives/constraints.ts";
-import { type CurveWorkspace, createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
+import {
+  type CurveWorkspace,
+  createCurveWorkspace,
+  groupMeans,
+  survivalCurves,
+} from "../objectives/curves.ts";
 import { groupDistances, measureDistances } from "../objectives/distances.ts";
 import { measureStatistics } from "../objectives/group-statistics.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
@@ -92,7 +97,7 @@ export function createJudge(
   const judge = (values: Floats): Evaluation => {
     const shape = { N: bin.length / K, K, T };
     const distances = constraints && measureLogits(constraints, values, shape, curves);
-    if (K > 1) fillFreeOf(values, shape, curves);
+    if (K > 1) fillFreeCurves(values, shape, curves);
     else if (distances === null) survivalCurves(values, bin.length, T, curves.survival);
     return {
       ...scoreLogits(values, rows.binned, seen, K, curves),
@@ -118,7 +123,7 @@ export function createJudge(
       return seen.groups.map(({ name, rows: members }, g) => ({
         name,
         observed: known[g],
-        predicted: averageCurves(curves.survival, T, members),
+        predicted: averageCurves(curves.survival, T, members, seen.binned.weight),
       }));
     },
   };
@@ -132,7 +137,7 @@ function measureLogits(
   curves: CurveWorkspace,
 ): Float64Array {
   if (shape.K === 1) return groupDistances(constraints, values, [], curves, null, 0);
-  fillCauseCurves(values, shape, curves);
+  (constraints.isIncidence ? fillFreeCurves : fillCauseCurves)(values, shape, curves);
   return measureDistances(constraints, measureStatistics(constraints, curves));
 }
 
@@ -153,12 +158,6 @@ function scoreLogits(
   return { loss, concordance: isAbsent(concordance) ? null : concordance };
 }
 
-/** 1 − F_k of every person and cause. */
-function fillFreeOf(values: Floats, shape: CauseShape, { survival }: CurveWorkspace): void {
-  incidenceCurves(values, shape, survival);
-  for (let k = 0; k < survival.length; k++) survival[k] = 1 - survival[k];
-}
-
 /** 1 − the Aalen-Johansen estimate of one cause, from bin 0 to T; `members` are rows by person and cause. */
 function freeOfCause(binned: BinnedOutcomes, members: Int32Array, K: number): Float64Array {
   const people = members.map((row) => Math.floor(row / K));
@@ -166,12 +165,13 @@ function freeOfCause(binned: BinnedOutcomes, members: Int32Array, K: number): Fl
   return incidenceBinned(binned, own, people).map((one) => 1 - one);
 }
 
-function averageCurves(survival: ArrayLike<number>, T: number, members: Int32Array): Float64Array {
-  const mean = new Float64Array(T + 1);
-  for (const row of members) for (let t = 0; t < T; t++) mean[t + 1] += survival[row * T + t];
-  for (let t = 1; t <= T; t++) mean[t] /= Math.max(1, members.length);
-  mean[0] = 1;
-  return mean;
+function averageCurves(
+  survival: Float64Array,
+  T: number,
+  members: Int32Array,
+  weight?: Float64Array,
+): Float64Array {
+  return Float64Array.of(1, ...groupMeans(survival, T, [members], weight));
 }
 
 /** The number of groups whose distance is within their slack; groups that cannot be measured do not count. */

@@ -28,7 +28,7 @@ import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import { refuseObjective } from "./objective.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
-import { refuseCurveDistance, refuseUncountedDistance } from "./rows/cause-view.ts";
+import { refuseLateDistance } from "./rows/cause-view.ts";
 import type { LongRows } from "./rows/long-rows.ts";
 import type { SolvePhase } from "./solve/hold.ts";
 import { scoreTotal } from "./total-score.ts";
@@ -72,12 +72,11 @@ export async function planFit(
   const splines = findSplines(encoder);
   if (splines.length > 0) refuseSplines(preset, D - groups);
   const options = chooseOptions(method, preset, request, training.binned.bin.length);
-  if (options.constraint) refuseCurveDistance(options.constraint.distance, study.causes);
   const causes = study.causes?.length;
   const K = causes ?? 1;
   const { binned } = training;
   refuseObjective(options.objective, binned, K);
-  if (options.constraint) refuseUncountedDistance(options.constraint.distance, binned);
+  if (options.constraint) refuseLateDistance(options.constraint.distance, binned);
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
       ? finishTurns(

@@ -13,7 +13,12 @@ import {
   pickBinned,
   requireSingleCause,
 } from "../data/outcomes/outcomes.ts";
-import { backThroughConditional, fillCauseCurves } from "../objectives/causes/cause-curves.ts";
+import {
+  backThroughConditional,
+  backThroughFreeCurves,
+  fillCauseCurves,
+  fillFreeCurves,
+} from "../objectives/causes/cause-curves.ts";
 import { openCauseKernels } from "../objectives/causes/cause-kernels.ts";
 import { causeLikelihoodOf } from "../objectives/causes/cause-likelihood.ts";
 import { causeRows } from "../objectives/causes/cause-rows.ts";
@@ -128,9 +133,15 @@ function causeLoss(
   arrays: Pick<HostLoss, "logits" | "dLogits">,
 ): LossOfLogits {
   const { T } = binned;
-  const kernels = lagrangian && openCauseKernels(backend, { ...arrays, binned, K, room });
+  const curvesOf = lagrangian?.constraints.isIncidence ? "incidences" : "hazards";
+  const kernels = lagrangian && openCauseKernels(backend, { ...arrays, binned, K, room, curvesOf });
   const curves = kernels?.curves ?? createCurveWorkspace(room * K, T);
-  const dConditional = kernels?.dConditional ?? new Float64Array(lagrangian ? room * K * T : 0);
+  // Slopes of conditional logits, or of incidences where the distance is of those.
+  const slopes = kernels?.slopes ?? new Float64Array(lagrangian ? room * K * T : 0);
+  const [fillHere, backHere] =
+    curvesOf === "incidences"
+      ? [fillFreeCurves, backThroughFreeCurves]
+      : [fillCauseCurves, backThroughConditional];
 
   /** By the backend's kernels where they take it. */
   async function addLikelihood(rows: Int32Array, dLogits: Values): Promise<number> {
@@ -143,7 +154,7 @@ function causeLoss(
   return {
     curves,
     async fill(logits, N) {
-      if (!(await kernels?.fillCurves(N))) fillCauseCurves(logits, { N, K, T }, curves);
+      if (!(await kernels?.fillCurves(N))) fillHere(logits, { N, K, T }, curves);
     },
     async add(logits, rows, dLogits) {
       const N = rows.length;
@@ -155,10 +166,10 @@ function causeLoss(
       }
       refuseCauseObjective(objective);
       const loss = await addLikelihood(rows, dLogits);
-      dConditional.fill(0, 0, N * K * T);
-      const term = lagrangian.addLagrangianGradient(curves, causeRows(rows, K), dConditional);
-      if (kernels) await kernels.backThroughConditional(rows);
-      else backThroughConditional(curves.hazard, dConditional, { N, K, T }, dLogits);
+      slopes.fill(0, 0, N * K * T);
+      const term = lagrangian.addLagrangianGradient(curves, causeRows(rows, K), slopes);
+      if (kernels) await kernels.backThrough(rows);
+      else backHere(curves.hazard, slopes, { N, K, T }, dLogits);
       return { loss, term };
     },
   };

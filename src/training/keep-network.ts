@@ -15,6 +15,8 @@ import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { LayerUncertainty } from "../models/uncertainty/layer-uncertainty.ts";
 import type { ConstraintGroup } from "../objectives/constraints.ts";
+import type { DistanceName } from "../objectives/distances/list.ts";
+import { observeCurve } from "../objectives/observed-curve.ts";
 import { resolveSlack } from "../objectives/slack.ts";
 import type { Study } from "../study/study.ts";
 import { judgeGroups, type TrainingResult } from "./finish.ts";
@@ -23,15 +25,12 @@ import type { NetworkStart } from "./fit-start.ts";
 import type { ConstraintSpec, TrainingOptions } from "./options.ts";
 import { openLongRows } from "./rows/long-rows.ts";
 import { type HeldCurve, holdToKaplanMeier } from "./solve/curves/curve-constraints.ts";
-import {
-  curvesBelow,
-  listTargetCurves,
-  reportTargets,
-  type TargetRequest,
-} from "./solve/curves/hold-targets.ts";
+import { curvesBelow } from "./solve/curves/curve-pass.ts";
+import { listTargetCurves, reportTargets, type TargetRequest } from "./solve/curves/hold-targets.ts";
 import { holdCauses, mixCauses } from "./solve/causes/hold-causes.ts";
 import { holdToToldCurve } from "./solve/curves/told-curve.ts";
 import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
+import type { SolveRows } from "./solve/layout.ts";
 import type { RowSet } from "./solve/rows.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
 
@@ -145,6 +144,11 @@ export function listSeen(study: Study): boolean[] {
   });
 }
 
+/** Groups with what their mean curves are compared with. */
+function observeGroups(groups: readonly ConstraintGroup[], rows: SolveRows): readonly ConstraintGroup[] {
+  return groups.map((group) => ({ ...group, ...observeCurve(group.km, rows, group.rows) }));
+}
+
 /** What a constraint asks of the solve: the distance, what each group is allowed, and which mean curves are held. */
 export function holdRequest(
   { distance, variant, slack, kappa }: ConstraintSpec,
@@ -155,6 +159,11 @@ export function holdRequest(
     resolveSlack({ groups, distance, variant }, slack, present({ kappa }));
   // Whoever names a slack has named an at-risk distance.
   const unseen = slack === "auto" ? listTold(study).flatMap((told, g) => (told ? [] : [g])) : [];
+  const holdMeans = (
+    own: Exclude<DistanceName, "atRisk">,
+    groups: readonly ConstraintGroup[],
+    rows: SolveRows,
+  ) => holdToKaplanMeier(own, groups, allow(groups), curvesBelow(rows, study.grid.T), rows.weight);
   const ofCurves = (curves: readonly HeldCurve[]) =>
     curves.filter(({ term }) => term.isConstraint).map((one) => one.slack);
   return {
@@ -173,7 +182,7 @@ export function holdRequest(
       listCurves: (groups, rows, blocks) => [
         ...(distance === "atRisk"
           ? holdToToldCurve(groups, unseen, rows, blocks)
-          : holdToKaplanMeier(distance, groups, allow(groups), curvesBelow(rows, study.grid.T))),
+          : holdMeans(distance, observeGroups(groups, rows), rows)),
         ...(targets === undefined
           ? []
           : listTargetCurves(study, { targets, ...present({ targetSlack }) })(groups, rows, blocks)),

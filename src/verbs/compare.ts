@@ -176,12 +176,12 @@ export function defaultReplicates({ causes }: Pick<PreparedStudy, "causes">): nu
 /** Refuses methods that are not defined where causes compete, before any is trained. */
 function refuseForCauses(
   { causes }: PreparedStudy,
-  { preset, constraint }: TrainingRequest,
+  { preset }: TrainingRequest,
   methods: readonly ComparedMethod[],
 ): void {
   if (causes === null) return;
-  for (const { method, distance } of methods) {
-    const asked = method === "start" ? {} : { method, preset, distance: distance ?? constraint?.distance };
+  for (const { method } of methods) {
+    const asked = method === "start" ? {} : { method, preset };
     refuseOneKind(causes, asked, "compare cox, start, nll and graduate");
   }
 }

@@ -75,11 +75,7 @@ async function* runTraining(
 ): AsyncGenerator<TrainEvent, Model> {
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const { split } = study;
-  refuseOneKind(
-    study.causes,
-    { method, preset, distance: request.constraint?.distance },
-    "train graduate or nll",
-  );
+  refuseOneKind(study.causes, { method, preset }, "train graduate or nll");
   const used = isHeld(request) ? sampleRows(split, seed) : split;
   const learnt = openLongRows(study, split.train);
   refuseNoEvents(study, learnt);

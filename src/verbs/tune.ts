@@ -132,8 +132,8 @@ export async function* tune(
 /** Settings that several causes cannot be trained with, before any is. */
 function refuseSettings({ causes }: PreparedStudy, settings: readonly Setting[]): void {
   if (causes === null) return;
-  for (const { method, preset, distance } of settings) {
-    refuseOneKind(causes, { method, preset, distance }, "sweep graduate and nll");
+  for (const { method, preset } of settings) {
+    refuseOneKind(causes, { method, preset }, "sweep graduate and nll");
     if (method !== "cox") continue;
     throw new InputError("a Cox model is of one hazard: there is none of several causes to choose", {
       code: "method.causes",

@@ -24,6 +24,7 @@ import {
   runLstm,
   spreadKnots,
 } from "./problems.ts";
+import { runStepOfCauses } from "./step-of-causes.ts";
 
 export interface ComputeCase {
   readonly name: string;
@@ -516,6 +517,15 @@ const layers = [
   { N: 2001, inputs: 10, outputs: 102 },
 ];
 
+/** Odd sizes; the last goes to the threads. */
+const steps = [
+  { N: 63, K: 2, T: 7, distance: "atRisk" },
+  { N: 63, K: 2, T: 7, distance: "l2" },
+  { N: 95, K: 3, T: 6, distance: "variance" },
+  { N: 120, K: 2, T: 9, distance: "l2", strata: 2 },
+  { N: 401, K: 2, T: 102, distance: "l2" },
+] as const;
+
 const differential: ComputeCase[] = [
   ...shapes.flatMap((shape) => [1, 3, 17].map((N) => lstmAgainstReference(shape, N))),
   // A tile of the wasm backend has 16 rows, and here one row is left over. With many bins, where the reference is slow,
@@ -546,6 +556,13 @@ const differential: ComputeCase[] = [
     "LSTM against the reference: tiny weights keep their digits",
     async () => gradientOf(await runLstm(reference, tiny())),
     async (backend) => gradientOf(await runLstm(backend, tiny())),
+  ),
+  ...steps.map((step) =>
+    againstReference(
+      `a step of causes against the reference: ${Object.entries(step).flat().join(" ")}`,
+      () => runStepOfCauses(reference, step),
+      (backend) => runStepOfCauses(backend, step),
+    ),
   ),
   ...(["none", "tanh"] as const).flatMap((activation) =>
     layers.map(({ N, inputs, outputs }) =>

@@ -5,7 +5,7 @@ import { chooseNetwork, chooseOptions, type RunRequest } from "../../src/trainin
 import { type Evaluation, isBetter } from "../../src/training/evaluation.ts";
 import { refuseObjective } from "../../src/training/objective.ts";
 import { PRESETS } from "../../src/training/options.ts";
-import { refuseUncountedDistance } from "../../src/training/rows/cause-view.ts";
+import { refuseLateDistance } from "../../src/training/rows/cause-view.ts";
 
 const paper = (request: RunRequest = {}) => chooseOptions("graduate", "paper", request, 2416);
 
@@ -132,13 +132,14 @@ describe("what is not defined for the outcomes at hand is refused", () => {
   });
 
   test("a distance of mean curves, by name", () => {
-    expect(() => refuseUncountedDistance("l2", late)).toThrow(
+    expect(() => refuseLateDistance("l2", late)).toThrow(
       "the distance l2 of mean curves is not defined under late entry",
     );
-    expect(() => refuseUncountedDistance("variance", weighted)).toThrow(
-      "the distance variance of mean curves is not defined for weighted rows",
+    expect(() => refuseLateDistance("variance", { ...late, ...weighted })).toThrow(
+      "the distance variance of mean curves is not defined under late entry",
     );
-    expect(() => refuseUncountedDistance("l2", {})).not.toThrow();
-    expect(() => refuseUncountedDistance("atRisk", { ...late, ...weighted })).not.toThrow();
+    expect(() => refuseLateDistance("l2", plain)).not.toThrow();
+    expect(() => refuseLateDistance("variance", weighted)).not.toThrow();
+    expect(() => refuseLateDistance("atRisk", { ...late, ...weighted })).not.toThrow();
   });
 });

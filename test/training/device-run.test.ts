@@ -213,6 +213,18 @@ const CASES: readonly {
     beyond: { causes: ["a", "b", "c"], entry: true, weights: true },
   },
   {
+    what: "L2 of two causes",
+    spec: { kind: "drsa", D, T, H: 4, causes: 2 },
+    options: { ...PLAIN, constraint: paper("l2"), primalSteps: 2 },
+    beyond: TWO,
+  },
+  {
+    what: "largest gap of two causes",
+    spec: { kind: "linear", D, T, causes: 2 },
+    options: { ...PLAIN, constraint: paper("variance") },
+    beyond: TWO,
+  },
+  {
     what: "two causes without a constraint, a perceptron",
     spec: { kind: "mlp", D, T, hidden: [5], causes: 2 },
     options: { ...PLAIN, constraint: null },

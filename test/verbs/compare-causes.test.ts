@@ -201,8 +201,6 @@ test.each([
   [{ method: "xcal" }, {}, "the method xcal is of one kind of event"],
   [{ method: "rps" }, {}, "the method rps is of one kind of event"],
   [{ method: "drsa" }, {}, "the method drsa is of one kind of event"],
-  [{ method: "graduate", distance: "variance" }, {}, "the distance variance is of one kind of event"],
-  [{ method: "graduate" }, { constraint: { distance: "l2" } }, "the distance l2 is of one kind of event"],
   [{ method: "graduate" }, { preset: "paper" }, "the paper's preset is of one kind of event"],
 ] as const)("%o with %o is refused before any run", async (method, more, message) => {
   const methods = [named("cox"), { ...named("other"), ...method }];

@@ -177,7 +177,12 @@ const HISTORIES = [
   "measureRisks",
 ];
 /** Doors that take weights, and refuse late entry. */
-const WEIGHED: readonly string[] = ["simultaneousNoiseFloor", "boostCurves", "fitBoost"];
+const WEIGHED: readonly string[] = [
+  "simultaneousNoiseFloor",
+  "boostCurves",
+  "fitBoost",
+  "prepareConstraints",
+];
 /** Absent under entry, with the reason (test/stats/intervals.test.ts). */
 const ABSENT = ["concordanceUno"];
 const REFUSING = DOORS.filter(

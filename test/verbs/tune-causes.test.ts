@@ -72,9 +72,12 @@ test.each([
   [{ method: "cox" }, "a Cox model is of one hazard"],
   [{ method: "rps" }, "the method rps is of one kind of event"],
   [{ preset: "paper" }, "the paper's preset is of one kind of event"],
-  [{ distance: "variance" }, "the distance variance is of one kind of event"],
 ] as const)("%o is refused before any run", async (setting, message) => {
   await expect(begin([{}, setting])).rejects.toThrow(message);
+});
+
+test("groups may be held to their mean incidences", async () => {
+  await expect(begin([{ distance: "l2" }, { distance: "variance" }])).resolves.toBeUndefined();
 });
 
 test("late entry leaves no concordance to choose by", async () => {

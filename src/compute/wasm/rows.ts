@@ -124,6 +124,11 @@ function writeCauses(words: Words, { floats, doubles }: Places, pass: CausePass)
   words[ROW_FIRST_BIN] = firstBin === null ? 0 : floats("first bin", firstBin, 0);
 }
 
+function writeSlopes(words: Words, places: Places, pass: CausePass, slopes: DeviceArray): void {
+  writeCauses(words, places, pass);
+  words[ROW_CONDITIONAL] = places.doubles("slopes of causes", slopes, pass.N * pass.K * pass.T);
+}
+
 function writeCauseLikelihood(words: Words, places: Places, pass: CauseLikelihoodPass): void {
   const { N, cause, weight, values, total } = pass;
   writeCauses(words, places, pass);
@@ -191,13 +196,22 @@ export function createRowKernels(parts: RowMemory): RowKernels {
     // Room for one bin more: two are written at a time.
     fillCauseCurves: (pass) =>
       run("fillCauseCurves", pass, 8 * (pass.T + 1), (words) => writeCauseCurves(words, places, pass)),
+    // No event in each bin, with room for one more; then what each cause has reached.
+    fillFreeCurves: (pass) =>
+      run("fillFreeCurves", pass, 8 * (pass.T + 1 + pass.K), (words) =>
+        writeCauseCurves(words, places, pass),
+      ),
     causeLikelihood: (pass) =>
       run("causeLikelihood", pass, 0, (words) => writeCauseLikelihood(words, places, pass)),
-    async backThroughConditional(pass, dConditional) {
-      await run("backThroughConditional", pass, 16 * pass.K, (words) => {
-        writeCauses(words, places, pass);
-        words[ROW_CONDITIONAL] = doubles("conditional slopes", dConditional, pass.N * pass.K * pass.T);
-      });
+    async backThroughConditional(pass, slopes) {
+      await run("backThroughConditional", pass, 16 * pass.K, (words) =>
+        writeSlopes(words, places, pass, slopes),
+      );
+    },
+    async backThroughFreeCurves(pass, slopes) {
+      await run("backThroughFreeCurves", pass, 8 * (pass.T + pass.K), (words) =>
+        writeSlopes(words, places, pass, slopes),
+      );
     },
     replaceCurves(pass, terms, sums) {
       const words = ownJob.open(8 * pass.T);

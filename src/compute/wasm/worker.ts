@@ -44,6 +44,8 @@ export const KERNELS = [
   { run: "fillCauseCurves", finish: null },
   { run: "causeLikelihood", finish: null },
   { run: "backThroughConditional", finish: null },
+  { run: "fillFreeCurves", finish: null },
+  { run: "backThroughFreeCurves", finish: null },
 ] as const;
 
 export type KernelName = (typeof KERNELS)[number]["run"];
@@ -64,6 +66,8 @@ export interface KernelExports {
   fillCauseCurves(job: number, thread: number): void;
   causeLikelihood(job: number, thread: number): void;
   backThroughConditional(job: number, thread: number): void;
+  fillFreeCurves(job: number, thread: number): void;
+  backThroughFreeCurves(job: number, thread: number): void;
   replaceCurves(job: number, thread: number): void;
   backThroughCurves(job: number): void;
   additiveForward(job: number): void;

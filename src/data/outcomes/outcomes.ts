@@ -59,6 +59,8 @@ export interface BinnedRightCensored extends BinnedOutcomes {
 /** Outcomes of one kind of event on a time grid, which may have entries and weights. */
 export interface BinnedSingleCause extends BinnedOutcomes {
   readonly cause?: never;
+  /** Where it is one of several causes, 1 for a row that ended in an event of another. */
+  readonly rival?: Uint8Array; // [N]
 }
 
 /** Row multiplicities, e.g. of a bootstrap draw; absent means every row counts once. */

@@ -4,7 +4,7 @@
 import { countOf } from "../../core/text.ts";
 import { describeCommand } from "../../report/words/command-words.ts";
 import { formatNumber, formatP } from "../../report/words/text-table.ts";
-import { DISTANCES } from "../../training/choices.ts";
+import { DISTANCES, distanceInWords } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import { warnOfSolve } from "../../training/run-warnings.ts";
 import type { BlindPoint, SolveReport } from "../../training/solve/hold.ts";
@@ -39,7 +39,7 @@ function describeFit(model: Model, seconds: string): string {
 }
 
 /** One line per group, how many constraints are met, and why a group has none. */
-function printConstraints({ training: { verdict, solve, rows }, options }: Model): void {
+function printConstraints({ training: { verdict, solve, rows }, options, causes }: Model): void {
   const isFresh = verdict.some(({ fresh }) => fresh !== null);
   const isPriced = verdict.some(({ price }) => price !== null && price > 0);
   print("");
@@ -67,7 +67,7 @@ function printConstraints({ training: { verdict, solve, rows }, options }: Model
   const held = verdict.filter(({ status }) => status !== "unsupported");
   const met = held.filter(({ status }) => status === "met").length;
   const name = options?.constraint?.distance;
-  const distance = name === undefined ? "" : `; distance: ${DISTANCES[name].words}`;
+  const distance = name === undefined ? "" : `; distance: ${distanceInWords(name, causes !== undefined)}`;
   const onTest = name === undefined || name === "atRisk" ? "the distance" : DISTANCES.atRisk.words;
   const fresh = isFresh
     ? `; fresh: ${onTest} on the ${rows.test} test rows, and p that it is chance, all groups considered`

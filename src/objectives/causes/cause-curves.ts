@@ -4,7 +4,9 @@
  * so that Σ_k F_k + S = 1. With the other causes given, cause k is an ordinary hazard: h_k = σ(u_k) with the
  * conditional logit u_k = z_k − log(1 + Σ_{j≠k} e^{z_j}). So whatever is measured of hazards of one cause is measured
  * here on u, as N·K rows of one kind of event, and its gradient comes back by dz_j = du_j − Σ_{k≠j} du_k h_j/(1 − h_k).
- * Arithmetic is float64.
+ * What is measured of incidences has every cause in it. With f_k(t) = S(t−1) h_k(t) and C_k(s) = Σ_{t≥s} dL/dF_k(t),
+ *   dz_j(s) = f_j(s) C_j(s) − h_j(s) Σ_k Σ_{t≥s} f_k(t) C_k(t):
+ * one scan from the last bin. Arithmetic is float64.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { type CurveWorkspace, checkRoom } from "../curves.ts";
@@ -83,8 +85,57 @@ function pullOf(slope: number, hazard: number): number {
   return slope === 0 ? 0 : slope / (1 - hazard);
 }
 
-/** F_k(t) of every person and cause. */
-export function incidenceCurves(logits: Floats, { N, K, T }: CauseShape, out: Float64Array): void {
+/** Hazards and 1 − F_k, what is free of each cause: in group statistics it takes the place of survival. */
+export function fillFreeCurves(
+  logits: Floats,
+  shape: CauseShape,
+  { hazard, survival }: CurveWorkspace,
+): void {
+  checkRoom("hazard", hazard, shape.N * shape.K, shape.T);
+  incidenceCurves(logits, shape, survival, hazard);
+  for (let k = 0; k < shape.N * shape.K * shape.T; k++) survival[k] = 1 - survival[k];
+}
+
+/** Adds dL/dz to dLogits, given dL/d(1 − F_k(t)); `hazard` has h_k of the same rows. */
+export function backThroughFreeCurves(
+  hazard: Float64Array, // [N,K,T]
+  dFree: Float64Array, // [N,K,T]
+  { N, K, T }: CauseShape,
+  dLogits: Floats, // [N,K,T]
+): void {
+  checkRoom("hazard", hazard, N * K, T);
+  checkRoom("dFree", dFree, N * K, T);
+  checkRoom("dLogits", dLogits, N * K, T);
+  const before = new Float64Array(T); // S(t−1)
+  const later = new Float64Array(K); // −C_k
+  for (let n = 0; n < N; n++) {
+    let S = 1;
+    for (let t = 0; t < T; t++) {
+      before[t] = S;
+      let any = 0;
+      for (let k = 0; k < K; k++) any += hazard[(n * K + k) * T + t];
+      S *= 1 - any;
+    }
+    later.fill(0);
+    let pulled = 0;
+    for (let t = T - 1; t >= 0; t--) {
+      const at = n * K * T + t;
+      for (let k = 0; k < K; k++) {
+        later[k] += dFree[at + k * T];
+        pulled += before[t] * hazard[at + k * T] * later[k];
+      }
+      for (let j = 0; j < K; j++) dLogits[at + j * T] += hazard[at + j * T] * (pulled - before[t] * later[j]);
+    }
+  }
+}
+
+/** F_k(t) of every person and cause; h_k too where there is room for them. */
+export function incidenceCurves(
+  logits: Floats,
+  { N, K, T }: CauseShape,
+  out: Float64Array,
+  hazards?: Float64Array,
+): void {
   checkRoom("logits", logits, N * K, T);
   checkRoom("incidence", out, N * K, T);
   const hazard = new Float64Array(K);
@@ -98,6 +149,7 @@ export function incidenceCurves(logits: Floats, { N, K, T }: CauseShape, out: Fl
       for (let k = 0; k < K; k++) {
         reached[k] += S * hazard[k];
         out[at + k * T] = reached[k];
+        if (hazards) hazards[at + k * T] = hazard[k];
       }
       S *= left;
     }

@@ -8,7 +8,7 @@ import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { allocateDoubles, allocateWords } from "../../compute/shared-arrays.ts";
 import { log } from "../../core/elementary.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
-import type { CurveWorkspace } from "../curves.ts";
+import { type CurveWorkspace, sumWeights } from "../curves.ts";
 import { exponentialTable } from "../exponential.ts";
 import { findAll } from "../group-kernels.ts";
 
@@ -21,25 +21,27 @@ export interface CauseArrays {
   readonly K: number;
   /** The largest number of people in a pass. */
   readonly room: number;
+  /** Whether curves are Π (1 − h_k) and slopes those of conditional logits, or both those of 1 − F_k. */
+  readonly curvesOf: "hazards" | "incidences";
 }
 
 export interface CauseKernels {
   /** A row for each person and cause. */
   readonly curves: CurveWorkspace; // [room·K,T]
-  /** Where slopes of conditional logits are put. */
-  readonly dConditional: Float64Array; // [room,K,T]
+  /** Where slopes of conditional logits, or of 1 − F_k, are put. */
+  readonly slopes: Float64Array; // [room,K,T]
   /** Fills the curves of the first N people of logits; false where that is declined. */
   fillCurves(N: number): Promise<boolean>;
   /** The mean loss at these people's hazards; overwrites their dLogits with its gradient. Null where it is declined. */
   likelihood(rows: Int32Array): Promise<number | null>;
-  /** Takes dConditional of these people back to dLogits. */
-  backThroughConditional(rows: Int32Array): Promise<void>;
+  /** Takes the slopes of these people back to dLogits. */
+  backThrough(rows: Int32Array): Promise<void>;
 }
 
 /** Null where the backend has no such kernels, no room for what they need, or the outcomes have no causes. */
 export function openCauseKernels(backend: Backend, arrays: CauseArrays): CauseKernels | null {
   const { rowKernels } = backend;
-  const { logits, dLogits, binned, K, room } = arrays;
+  const { logits, dLogits, binned, K, room, curvesOf } = arrays;
   const { T, bin, cause, firstBin, weight } = binned;
   if (rowKernels === undefined || cause === undefined) return null;
   const table = exponentialTable();
@@ -47,7 +49,7 @@ export function openCauseKernels(backend: Backend, arrays: CauseArrays): CauseKe
     table: allocateDoubles(backend, table.length),
     hazard: allocateDoubles(backend, room * K * T),
     survival: allocateDoubles(backend, room * K * T),
-    dConditional: allocateDoubles(backend, room * K * T),
+    slopes: allocateDoubles(backend, room * K * T),
     values: allocateDoubles(backend, room),
     rows: allocateWords(backend, room),
     bin: allocateWords(backend, bin.length),
@@ -62,7 +64,8 @@ export function openCauseKernels(backend: Backend, arrays: CauseArrays): CauseKe
   views.cause.set(cause);
   views.firstBin.set(firstBin ?? []);
   views.weight.set(weight ?? []);
-  const { hazard, survival, dConditional, values } = views;
+  const { hazard, survival, slopes, values } = views;
+  const isIncidence = curvesOf === "incidences";
   const pass = {
     ...places,
     K,
@@ -74,8 +77,8 @@ export function openCauseKernels(backend: Backend, arrays: CauseArrays): CauseKe
   };
   return {
     curves: { hazard, survival },
-    dConditional,
-    fillCurves: (N) => rowKernels.fillCauseCurves({ ...pass, N }),
+    slopes,
+    fillCurves: (N) => rowKernels[isIncidence ? "fillFreeCurves" : "fillCauseCurves"]({ ...pass, N }),
     async likelihood(rows) {
       const N = rows.length;
       const total = sumWeights(weight, rows);
@@ -86,17 +89,10 @@ export function openCauseKernels(backend: Backend, arrays: CauseArrays): CauseKe
       for (let n = 0; n < N; n++) loss += (weight === undefined ? 1 : weight[rows[n]]) * (0 - log(values[n]));
       return loss / total;
     },
-    async backThroughConditional(rows) {
+    async backThrough(rows) {
       views.rows.set(rows);
-      await rowKernels.backThroughConditional({ ...pass, N: rows.length }, places.dConditional);
+      const back = isIncidence ? "backThroughFreeCurves" : "backThroughConditional";
+      await rowKernels[back]({ ...pass, N: rows.length }, places.slopes);
     },
   };
-}
-
-/** In the order of the rows. */
-function sumWeights(weight: Float64Array | undefined, rows: Int32Array): number {
-  if (weight === undefined) return rows.length;
-  let total = 0;
-  for (let n = 0; n < rows.length; n++) total += weight[rows[n]];
-  return total;
 }

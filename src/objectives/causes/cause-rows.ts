@@ -29,6 +29,7 @@ export function spreadCauses(binned: BinnedOutcomes, K: number): BinnedSingleCau
     event: Uint8Array.from({ length: rows }, (_, row) =>
       cause?.[Math.floor(row / K)] === (row % K) + 1 ? 1 : 0,
     ),
+    rival: Uint8Array.from({ length: rows }, (_, row) => isOther(cause?.[Math.floor(row / K)], row % K)),
     ...present({
       firstBin: firstBin && spread(firstBin, new Int32Array(rows)),
       weight: weight && spread(weight, new Float64Array(rows)),
@@ -56,8 +57,13 @@ export function seeCause(binned: BinnedOutcomes, k: number): BinnedSingleCause {
     T,
     bin,
     event: Uint8Array.from(cause ?? [], (one) => (one === k + 1 ? 1 : 0)),
+    rival: Uint8Array.from(cause ?? [], (one) => isOther(one, k)),
     ...present({ firstBin, weight }),
   };
+}
+
+function isOther(cause = 0, k: number): 0 | 1 {
+  return cause > 0 && cause !== k + 1 ? 1 : 0;
 }
 
 /**
@@ -66,9 +72,9 @@ export function seeCause(binned: BinnedOutcomes, k: number): BinnedSingleCause {
  */
 export function seeCauseAgainstNone(binned: BinnedOutcomes, k: number): BinnedSingleCause {
   const { T, bin, cause, firstBin, weight } = binned;
-  const isOther = Uint8Array.from(cause ?? [], (one) => (one > 0 && one !== k + 1 ? 1 : 0));
+  const ofOther = Uint8Array.from(cause ?? [], (one) => isOther(one, k));
   const first = Int32Array.from(bin, (_, n) => firstBin?.[n] ?? 1);
-  const last = bin.map((one, n) => one - isOther[n]);
+  const last = bin.map((one, n) => one - ofOther[n]);
   // A person who is left without a bin is there with none.
   const isEmpty = last.map((one, n) => (one < first[n] ? 1 : 0));
   return {

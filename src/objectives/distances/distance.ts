@@ -8,7 +8,8 @@ import type { ConstraintGroup, Constraints, ConstraintVariant } from "../constra
 
 /**
  * What a distance reads from the model (group-statistics.ts): `meanCurve`, the group's mean survival curve over the T
- * bins; or `blockTotals`, its expected events in each time block and then their variances.
+ * bins (of one of several causes, the mean of 1 − F); or `blockTotals`, its expected events in each time block and then
+ * their variances.
  */
 export type GroupStatistic = "meanCurve" | "blockTotals";
 
@@ -22,6 +23,8 @@ export type SlackSpecification = number | Readonly<Record<string, number>> | "au
 export interface DistanceDefinition {
   /** What it is, for readers of a report. */
   readonly words: string;
+  /** The same where there are several causes, if it is another. */
+  readonly wordsOfCauses?: string;
   readonly statistic: GroupStatistic;
   /** Why a group whose statistic is defined still has no distance; null if it has one. */
   readonly findObstacle: (group: PreparedGroup, variant: ConstraintVariant) => string | null;

@@ -1,6 +1,7 @@
 /**
  * The squared gap between curves: (1/L) Σ_{t≤L} (mean_g(t) − S_KM,g(t))², with ∂/∂mean(t) = 2 (mean − S_KM)/L. Its
- * noise is the mean Greenwood variance over the bins compared, which itself shrinks as 1/N.
+ * noise is the mean Greenwood variance over the bins compared, which itself shrinks as 1/N. Of one of several causes it
+ * is the gap between incidences, and S_KM is 1 − Aalen-Johansen with its variance.
  */
 import { square } from "../../core/elementary.ts";
 import { isAbsent } from "../../core/measured.ts";
@@ -10,6 +11,7 @@ import { type DistanceDefinition, withStart } from "./distance.ts";
 
 export const l2: DistanceDefinition = {
   words: "mean squared gap between mean curve and Kaplan-Meier",
+  wordsOfCauses: "mean squared gap between mean incidence and Aalen-Johansen",
   statistic: "meanCurve",
   findObstacle: () => null,
   measure: (_, { km, bins }, statistics) => {

@@ -9,5 +9,11 @@ export const DISTANCES = { l2, variance, atRisk } as const satisfies Readonly<
   Record<string, DistanceDefinition>
 >;
 
+/** What a distance is, for readers. */
+export function distanceInWords(name: DistanceName, hasCauses: boolean): string {
+  const { words, wordsOfCauses = words }: DistanceDefinition = DISTANCES[name];
+  return hasCauses ? wordsOfCauses : words;
+}
+
 /** The name of a distance: squared gap, gap in standard errors, or observed against expected events. */
 export type DistanceName = keyof typeof DISTANCES;

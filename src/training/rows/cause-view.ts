@@ -19,31 +19,13 @@ export interface SeenRows {
   readonly groups: readonly NamedRows[];
 }
 
-/** A distance of mean curves compares survival with Kaplan-Meier, which no cause by itself has. */
-export function refuseCurveDistance(distance: DistanceName, causes: readonly string[] | null): void {
-  if (causes === null || !isOfCurves(distance)) return;
-  throw new InputError(`the distance ${distance} is of one kind of event: it does not take several causes`, {
-    code: "distance.causes",
-    hint: "atRisk, the default, holds each group to the observed events of every cause",
-  });
-}
-
-/** Means over people who entered late, or who stand for several, are not comparable with Kaplan-Meier. */
-export function refuseUncountedDistance(
-  distance: DistanceName,
-  { firstBin, weight }: Pick<BinnedOutcomes, "firstBin" | "weight">,
-): void {
-  if (!isOfCurves(distance) || (firstBin === undefined && weight === undefined)) return;
-  const [where, code] =
-    firstBin !== undefined ? ["under late entry", "entry"] : ["for weighted rows", "weights"];
-  throw new InputError(`the distance ${distance} of mean curves is not defined ${where}`, {
-    code: `distance.${code}`,
+/** Means over people who entered late are not comparable with Kaplan-Meier or Aalen-Johansen. */
+export function refuseLateDistance(distance: DistanceName, { firstBin }: BinnedOutcomes): void {
+  if (firstBin === undefined || DISTANCES[distance].statistic !== "meanCurve") return;
+  throw new InputError(`the distance ${distance} of mean curves is not defined under late entry`, {
+    code: "distance.entry",
     hint: "atRisk, the default, compares observed with expected events while people are under observation",
   });
-}
-
-function isOfCurves(distance: DistanceName): boolean {
-  return DISTANCES[distance].statistic === "meanCurve";
 }
 
 export function seeRows({

@@ -2,10 +2,9 @@
  * The network that the output layer is put on: the mixture of start and trained network that the validation rows choose
  * (mixture.ts), with the layer solved for each mixture on the training rows.
  */
-import { present } from "../../core/present.ts";
 import type { AsyncTurns, Turns } from "../../core/progress.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
-import { type HoldInput, openWith } from "./hold.ts";
+import { type HoldInput, openWith, seeOthers } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
 import { poolPrecisions } from "./pool.ts";
 import type { PriorSource } from "./prior.ts";
@@ -41,7 +40,7 @@ export async function* chooseBase(
   const isWhole = (set: RowSet) => input.listCurves !== undefined || set === priced;
   const gather = async (parameters: ParameterValues) => {
     writeParameters(network, parameters);
-    return gatherRows(backend, network, sets, { isWhole, ...present({ others: input.cause?.others }) });
+    return gatherRows(backend, network, sets, { isWhole, ...seeOthers(input) });
   };
   const poolOver = function* (gathered: GatheredRows, parameters: ParameterValues): Turns<PriorSource> {
     const { precisions, splines, loose = [] } = input;

@@ -43,6 +43,7 @@ import {
   type SolveFrame,
   takeFirst,
 } from "./problem.ts";
+import { takeMeasure } from "./lagrangian-parts.ts";
 import { refitStart } from "./refit.ts";
 import { type GatheredRows, gatherRows, type RowSet } from "./rows.ts";
 import { type Residuals, type Solved, solveInTurns } from "./sqp.ts";
@@ -116,6 +117,13 @@ export interface HeldFit extends SolvedLayer {
   readonly solve: SolveReport;
   /** What the rows leave uncertain of it; null where it is not known. */
   readonly uncertainty: LayerUncertainty | null;
+}
+
+/** The same of one cause, with what the next turn needs of it. */
+export interface SolvedFit extends HeldFit {
+  readonly solved: Pick<Solved, "theta" | "distance">;
+  /** How far the other causes have moved its distances since its last turn; 0 in its first. */
+  readonly drift: number;
 }
 
 /** The rows that an output layer is solved on. */
@@ -220,7 +228,12 @@ export async function gatherAgain(input: HoldInput, choices: HoldChoices): Promi
   return { ...choices, last: await gatherAnew(input, choices) };
 }
 
-export async function* solveChosen(input: HoldInput, choices: HoldChoices): AsyncTurns<HeldFit> {
+/** `before`: the turn before this one, of one of several causes. */
+export async function* solveChosen(
+  input: HoldInput,
+  choices: HoldChoices,
+  before?: SolvedFit,
+): AsyncTurns<SolvedFit> {
   const { frame, mixture, choice, source, spec, parameters, last } = choices;
   const { splines } = input;
   const N = last.binned.bin.length;
@@ -233,6 +246,7 @@ export async function* solveChosen(input: HoldInput, choices: HoldChoices): Asyn
   const chances = members.map((one) => one.chances);
   const problem = frameProblem(frame, last, chances, source, listHeldCurves(input, choice));
   const slack = input.slackOf(problem);
+  const drift = before === undefined ? 0 : driftOf(problem, slack, before.solved);
   const solved = yield* solveLast(problem, slack, choice, (done, total) =>
     input.onProgress?.("solving the output layer", done, total),
   );
@@ -247,6 +261,8 @@ export async function* solveChosen(input: HoldInput, choices: HoldChoices): Asyn
   yield;
   return {
     ...layer,
+    solved,
+    drift,
     verdict,
     uncertainty: measureUncertainty({ problem, theta: solved.theta, source, told: frame.told }, layer.spec),
     solve: {
@@ -260,6 +276,17 @@ export async function* solveChosen(input: HoldInput, choices: HoldChoices): Asyn
   };
 }
 
+/** The largest change of a held distance at the same layer, in units of its slack. */
+function driftOf(
+  problem: FramedProblem,
+  slack: Float64Array,
+  { theta, distance }: SolvedFit["solved"],
+): number {
+  if (distance.length !== slack.length) return Number.POSITIVE_INFINITY;
+  const now = takeMeasure(problem, theta, slack).distance;
+  return now.reduce((most, one, k) => Math.max(most, Math.abs(one - distance[k]) / slack[k]), 0);
+}
+
 /** Opens networks as they are, or as one of several causes does. */
 export function openWith(backend: Backend, cause: CauseOfHold | undefined): OpenNetwork {
   if (cause !== undefined) return cause.open;
@@ -270,11 +297,17 @@ export function openWith(backend: Backend, cause: CauseOfHold | undefined): Open
   };
 }
 
+/** What rows have to know of the other causes: mean curves that are held are incidences, which all causes bend. */
+export function seeOthers({ cause, distance }: Pick<HoldInput, "cause" | "distance">) {
+  return present({ others: cause?.others, keepsBeside: distance !== "atRisk" });
+}
+
 /** The rows of the last solve under the network that it is put on. */
 async function gatherAnew(
-  { backend, training, validation, all, solvedOn, listCurves, cause, onProgress }: HoldInput,
+  input: HoldInput,
   { spec, parameters }: Pick<HoldChoices, "spec" | "parameters">,
 ): Promise<GatheredRows> {
+  const { backend, training, validation, all, solvedOn, listCurves, cause, onProgress } = input;
   const network = openWith(backend, cause)(spec, parameters);
   const both = validation === null || solvedOn === "training rows" ? [training] : [training, validation];
   const sets: readonly RowSet[] = all ?? both;
@@ -283,7 +316,7 @@ async function gatherAnew(
   return gatherRows(backend, network, sets, {
     isWhole: () => listCurves !== undefined,
     onRows,
-    ...present({ others: cause?.others }),
+    ...seeOthers(input),
   });
 }
 

@@ -112,6 +112,10 @@ export interface SolveRows {
   /** The first bin at risk, where not bin 1 for all; the weight of each row, where not 1. */
   readonly firstBin?: Int32Array; // [N]
   readonly weight?: Float64Array; // [N]
+  /** Of one of several causes: 1 where a row ended in an event of another. */
+  readonly rival?: Uint8Array; // [N]
+  /** Where incidences are held: beside each logit, the chance of no event of other causes given none of this one. */
+  readonly beside?: Float64Array;
   /** Logits of the model below, row by row; row n has those from first[n] to first[n+1]. */
   readonly logits: Float32Array | Float64Array;
   readonly first: Float64Array; // [N+1]

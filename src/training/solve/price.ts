@@ -6,7 +6,7 @@ import { isAbsent } from "../../core/measured.ts";
 import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import { concordancePaper, timeDependentPairs } from "../../stats/concordance/time-dependent.ts";
 import { brierBinned } from "../../stats/scores/brier.ts";
-import { curvesAt } from "./curves/curve-terms.ts";
+import { curvesAt } from "./curves/curve-pass.ts";
 import type { Layout } from "./layout.ts";
 import { judgedRows, type SolveFrame } from "./problem.ts";
 import type { GatheredRows } from "./rows.ts";

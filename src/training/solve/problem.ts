@@ -145,7 +145,7 @@ function sumEvents(layout: Layout, rows: SolveRows): Float64Array {
 }
 
 function sliceBinned(
-  { T, bin, event, firstBin, weight }: BinnedSingleCause,
+  { T, bin, event, firstBin, weight, rival }: BinnedSingleCause,
   from: number,
   to?: number,
 ): BinnedSingleCause {
@@ -153,13 +153,17 @@ function sliceBinned(
     T,
     bin: bin.subarray(from, to),
     event: event.subarray(from, to),
-    ...present({ firstBin: firstBin?.subarray(from, to), weight: weight?.subarray(from, to) }),
+    ...present({
+      firstBin: firstBin?.subarray(from, to),
+      weight: weight?.subarray(from, to),
+      rival: rival?.subarray(from, to),
+    }),
   };
 }
 
 /** The first rows of gathered ones: the training rows, where those come first. */
 export function takeFirst(gathered: GatheredRows, count: number): GatheredRows {
-  const { binned, groups, x, D, logits, first } = gathered;
+  const { binned, groups, x, D, logits, first, beside } = gathered;
   return {
     binned: sliceBinned(binned, 0, count),
     groups: groups.map(({ name, rows }) => ({ name, rows: rows.filter((row) => row < count) })),
@@ -167,12 +171,13 @@ export function takeFirst(gathered: GatheredRows, count: number): GatheredRows {
     D,
     logits: logits.subarray(0, first[count]),
     first: first.subarray(0, count + 1),
+    ...present({ beside: beside?.subarray(0, first[count]) }),
   };
 }
 
 /** The rows after the first `count`. */
 export function takeRest(gathered: GatheredRows, count: number): GatheredRows {
-  const { binned, groups, x, D, logits, first } = gathered;
+  const { binned, groups, x, D, logits, first, beside } = gathered;
   return {
     binned: sliceBinned(binned, count),
     groups: groups.map(({ name, rows }) => ({
@@ -183,6 +188,7 @@ export function takeRest(gathered: GatheredRows, count: number): GatheredRows {
     D,
     logits: logits.subarray(first[count]),
     first: first.slice(count).map((place) => place - first[count]),
+    ...present({ beside: beside?.subarray(first[count]) }),
   };
 }
 

@@ -26,6 +26,8 @@ export interface GatheredRows {
   readonly D: number;
   readonly logits: Float32Array | Float64Array;
   readonly first: Float64Array; // [N+1]
+  /** With each logit, the chance of no event of the other causes given none of this one; where incidences are held. */
+  readonly beside?: Float64Array;
 }
 
 export interface GatherOptions {
@@ -35,6 +37,8 @@ export interface GatherOptions {
   readonly keepsInputs?: boolean;
   /** Networks of the other causes: the logits become those of this one given them (objectives/causes/). */
   readonly others?: readonly Pick<Network, "forward">[];
+  /** Whether incidences are held, which the other causes' hazards bend. */
+  readonly keepsBeside?: boolean;
   /** Told how many rows are done. */
   readonly onRows?: (done: number, total: number) => void;
 }
@@ -43,7 +47,7 @@ export async function gatherRows(
   backend: Backend,
   network: Pick<Network, "forward" | "D" | "T">,
   sets: readonly RowSet[],
-  { isWhole = () => false, keepsInputs = true, others = [], onRows }: GatherOptions = {},
+  { isWhole = () => false, keepsInputs = true, others = [], keepsBeside = false, onRows }: GatherOptions = {},
 ): Promise<GatheredRows> {
   const { D, T } = network;
   const { binned, groups } = joinSets(sets, T);
@@ -58,6 +62,7 @@ export async function gatherRows(
   const createFloats = (length: number) => (isWide ? new Float64Array(length) : new Float32Array(length));
   const logits = createFloats(first[N]);
   const x = createFloats(keepsInputs ? N * D : 0);
+  const beside = keepsBeside && others.length > 0 ? new Float64Array(first[N]) : undefined;
   const part = backend.rowsAtOnce({ T, keep: false });
   let n = 0;
   for (const set of sets) {
@@ -81,13 +86,14 @@ export async function gatherRows(
         logits.set(onHost.values.subarray(k * T, k * T + length), first[n]);
         if (others.length === 0) continue;
         for (let t = 0; t < length; t++) logits[first[n] + t] -= log1p(sums[k * T + t]);
+        if (beside) for (let t = 0; t < length; t++) beside[first[n] + t] = 1 / (1 + sums[k * T + t]);
       }
       onRows?.(n, N);
     }
     backend.release(rowsHere);
     backend.release(logitsHere);
   }
-  return { binned, groups, x, D, logits, first };
+  return { binned, groups, x, D, logits, first, ...present({ beside }) };
 }
 
 /** Puts the rows of a set into the backend's memory, `room` of them at most at a time; yields how many. */
@@ -143,26 +149,28 @@ export function joinBinned(sets: readonly BinnedSingleCause[], T: number): Binne
   const event = new Uint8Array(N);
   const firstBin = sets.some((set) => set.firstBin) ? new Int32Array(N).fill(1) : undefined;
   const weight = sets.some((set) => set.weight) ? new Float64Array(N).fill(1) : undefined;
+  const rival = sets.some((set) => set.rival) ? new Uint8Array(N) : undefined;
   let start = 0;
   for (const set of sets) {
     bin.set(set.bin, start);
     event.set(set.event, start);
     if (set.firstBin) firstBin?.set(set.firstBin, start);
     if (set.weight) weight?.set(set.weight, start);
+    if (set.rival) rival?.set(set.rival, start);
     start += set.bin.length;
   }
-  return { T, bin, event, ...present({ firstBin, weight }) };
+  return { T, bin, event, ...present({ firstBin, weight, rival }) };
 }
 
 /** `shaped`: columns with an offset by block. The first columns of x have slopes: they are read where they are. */
 export function toSolveRows(gathered: GatheredRows, shaped: RowLists): SolveRows {
-  const { binned, x, D, logits, first } = gathered;
-  const { bin, event, firstBin, weight } = binned;
+  const { binned, x, D, logits, first, beside } = gathered;
+  const { bin, event, firstBin, weight, rival } = binned;
   return {
     N: bin.length,
     bin,
     event,
-    ...present({ firstBin, weight }),
+    ...present({ firstBin, weight, rival, beside }),
     logits,
     first,
     x,

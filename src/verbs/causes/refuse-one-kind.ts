@@ -1,11 +1,10 @@
 /**
  * What is defined for one kind of event alone, refused by name where several causes compete, before anything is
- * trained: X-Cal's and RPS's losses, the paper's tail term (drsa and the paper's preset), and distances of mean curves.
+ * trained: X-Cal's and RPS's losses, and the paper's tail term (drsa and the paper's preset).
  */
 import { InputError } from "../../core/errors.ts";
-import type { DistanceName, Method } from "../../training/choices.ts";
+import type { Method } from "../../training/choices.ts";
 import type { PresetName } from "../../training/options.ts";
-import { refuseCurveDistance } from "../../training/rows/cause-view.ts";
 
 /** The methods whose loss is defined for several causes, or that have a form for them. */
 const OF_SEVERAL: Readonly<Record<Method, boolean>> = {
@@ -21,13 +20,12 @@ const OF_SEVERAL: Readonly<Record<Method, boolean>> = {
 export interface AskedRun {
   readonly method?: Method | undefined;
   readonly preset?: PresetName | undefined;
-  readonly distance?: DistanceName | null | undefined;
 }
 
 /** Refuses a run of one kind of event; `instead` names what several causes can be fitted with. */
 export function refuseOneKind(
   causes: readonly string[] | null,
-  { method = "graduate", preset = "default", distance }: AskedRun,
+  { method = "graduate", preset = "default" }: AskedRun,
   instead: string,
 ): void {
   if (causes === null) return;
@@ -43,5 +41,4 @@ export function refuseOneKind(
       hint: "leave --preset paper out",
     });
   }
-  if (method === "graduate" && distance) refuseCurveDistance(distance, causes);
 }

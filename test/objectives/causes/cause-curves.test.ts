@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { createRandom } from "../../../src/core/random.ts";
 import {
   backThroughConditional,
+  backThroughFreeCurves,
   fillCauseCurves,
+  fillFreeCurves,
   incidenceCurves,
   survivalOfCauses,
 } from "../../../src/objectives/causes/cause-curves.ts";
@@ -91,6 +93,43 @@ describe.each([2, 3, 5])("%i causes", (K) => {
       DIFFERENCE_TOLERANCE,
     );
   });
+});
+
+describe.each([1, 2, 3, 5])("incidences of %i causes", (K) => {
+  test("the way back from them is their gradient, added to what is there", () => {
+    const shape = { N: 3, K, T: 6 };
+    const logits = drawLogits(3 * K * 6, 20 + K);
+    const pull = drawLogits(logits.length, 30 + K);
+    const curves = { hazard: new Float64Array(logits.length), survival: new Float64Array(logits.length) };
+    const incidence = new Float64Array(logits.length);
+    fillFreeCurves(logits, shape, curves);
+    incidenceCurves(logits, shape, incidence);
+    expect(curves.survival).toEqual(incidence.map((one) => 1 - one));
+    const hazards = { hazard: new Float64Array(logits.length), survival: new Float64Array(logits.length) };
+    fillCauseCurves(logits, shape, hazards);
+    expect(curves.hazard).toEqual(hazards.hazard);
+    const dLogits = new Float64Array(logits.length).fill(1);
+    backThroughFreeCurves(curves.hazard, pull, shape, dLogits);
+    const value = (z: Float64Array) => {
+      incidenceCurves(z, shape, incidence);
+      return incidence.reduce((sum, one, k) => sum - pull[k] * one, 0);
+    };
+    expectEntries(
+      dLogits.map((d) => d - 1),
+      centralDifferences(logits, value),
+      DIFFERENCE_TOLERANCE,
+    );
+  });
+});
+
+test("the way back by hand: two causes with hazards 1/4 and 1/4, then 1/2 and 1/3", () => {
+  // F_1(2) = h_1(1) + S(1) h_1(2), S(1) = 1 − h_1(1) − h_2(1); dh_k/dz_j = h_k (1[k = j] − h_j).
+  // By z_1(1): 3/16 − 1/8 · 1/2 (S(1) falls by 1/2 · 1/4); by z_2(1): −1/16 − 1/8 · 1/2.
+  // By z_1(2): 1/2 · 1/4; by z_2(2): −1/2 · 1/6.
+  const hazard = Float64Array.of(1 / 4, 1 / 2, 1 / 4, 1 / 3);
+  const dLogits = new Float64Array(4);
+  backThroughFreeCurves(hazard, Float64Array.of(0, -1, 0, 0), { N: 1, K: 2, T: 2 }, dLogits);
+  expectEntries(dLogits, [1 / 8, 1 / 8, -1 / 8, -1 / 12], 1e-15);
 });
 
 test("one cause is an ordinary hazard", () => {

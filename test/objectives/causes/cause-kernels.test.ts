@@ -5,8 +5,13 @@ import type { Backend } from "../../../src/compute/backend.ts";
 import { createRandom } from "../../../src/core/random.ts";
 import type { BinnedOutcomes } from "../../../src/data/outcomes/outcomes.ts";
 import { openWasmBackend } from "../../../src/node/workers/wasm-backend.ts";
-import { backThroughConditional, fillCauseCurves } from "../../../src/objectives/causes/cause-curves.ts";
-import { openCauseKernels } from "../../../src/objectives/causes/cause-kernels.ts";
+import {
+  backThroughConditional,
+  backThroughFreeCurves,
+  fillCauseCurves,
+  fillFreeCurves,
+} from "../../../src/objectives/causes/cause-curves.ts";
+import { type CauseArrays, openCauseKernels } from "../../../src/objectives/causes/cause-kernels.ts";
 import { causeLikelihoodOf } from "../../../src/objectives/causes/cause-likelihood.ts";
 import { createCurveWorkspace } from "../../../src/objectives/curves.ts";
 
@@ -59,10 +64,14 @@ function draw({ N, K, T }: Size, { late, weighted }: { late: boolean; weighted: 
   return { size: { N, K, T }, logits, binned };
 }
 
-function open(backend: Backend, { size, logits, binned }: ReturnType<typeof draw>) {
+function open(
+  backend: Backend,
+  { size, logits, binned }: ReturnType<typeof draw>,
+  curvesOf: CauseArrays["curvesOf"] = "hazards",
+) {
   const arrays = { logits: backend.allocate(logits.length), dLogits: backend.allocate(logits.length) };
   backend.write(arrays.logits, logits);
-  const kernels = openCauseKernels(backend, { ...arrays, binned, K: size.K, room: size.N });
+  const kernels = openCauseKernels(backend, { ...arrays, binned, K: size.K, room: size.N, curvesOf });
   if (kernels === null) throw new Error("no kernels");
   return { kernels, slopes: backend.view(arrays.dLogits) as Float32Array };
 }
@@ -102,11 +111,33 @@ describe.each(SIZES)("N $N, K $K, T $T", (size) => {
       slopes.fill(7); // what was there must not count
       expect(await kernels.likelihood(all(N))).toBe(loss);
       expect(bytes(slopes)).toBe(bytes(dLogits));
-      kernels.dConditional.set(conditional);
-      await kernels.backThroughConditional(all(N));
+      kernels.slopes.set(conditional);
+      await kernels.backThrough(all(N));
       expect(bytes(slopes)).toBe(bytes(through));
     }
   });
+});
+
+test.each(SIZES)("incidences and the way back from them: N $N, K $K, T $T", async (size) => {
+  const pass = draw(size, { late: false, weighted: true });
+  const { N, K, T } = size;
+  const random = createRandom(N, 6);
+  const dFree = Float64Array.from({ length: N * K * T }, () => random.normal());
+  const expected = createCurveWorkspace(N * K, T);
+  fillFreeCurves(pass.logits, size, expected);
+  const dLogits = new Float32Array(N * K * T);
+  const loss = causeLikelihoodOf(expected.hazard, pass.binned, K, dLogits);
+  backThroughFreeCurves(expected.hazard, dFree, size, dLogits);
+  for (const backend of backends) {
+    const { kernels, slopes } = open(backend, pass, "incidences");
+    expect(await kernels.fillCurves(N)).toBe(true);
+    expect(bytes(kernels.curves.hazard as Float64Array)).toBe(bytes(expected.hazard));
+    expect(bytes(kernels.curves.survival as Float64Array)).toBe(bytes(expected.survival));
+    expect(await kernels.likelihood(all(N))).toBe(loss);
+    kernels.slopes.set(dFree);
+    await kernels.backThrough(all(N));
+    expect(bytes(slopes)).toBe(bytes(dLogits));
+  }
 });
 
 test("rows of a pass are those that are named", async () => {
@@ -143,6 +174,7 @@ describe("declined", () => {
         pass.logits[(size.N - 1) * size.K * size.T + size.T - 1] = beyond;
         for (const backend of backends) {
           expect(await open(backend, pass).kernels.fillCurves(size.N)).toBe(false);
+          expect(await open(backend, pass, "incidences").kernels.fillCurves(size.N)).toBe(false);
           const after = draw(size, { late: false, weighted: false });
           expect(await open(backend, after).kernels.fillCurves(size.N)).toBe(true);
         }
@@ -168,7 +200,8 @@ describe("declined", () => {
     const { size, binned } = draw({ N: 3, K: 2, T: 2 }, { late: false, weighted: false });
     const { cause: _, ...plain } = binned;
     const [logits, dLogits] = [backends[0].allocate(12), backends[0].allocate(12)];
-    expect(openCauseKernels(backends[0], { logits, dLogits, binned: plain, K: size.K, room: 3 })).toBe(null);
+    const arrays = { logits, dLogits, binned: plain, K: size.K, room: 3, curvesOf: "hazards" } as const;
+    expect(openCauseKernels(backends[0], arrays)).toBe(null);
   });
 });
 
@@ -180,8 +213,8 @@ test("a bin without slopes stays without, beside a hazard that has rounded to 1"
   const { kernels, slopes } = open(backends[0], pass);
   expect(await kernels.fillCurves(1)).toBe(true);
   expect((kernels.curves.hazard as Float64Array)[0]).toBe(1);
-  kernels.dConditional.set([0, 0.5, 0, 0.25]);
-  await kernels.backThroughConditional(all(1));
+  kernels.slopes.set([0, 0.5, 0, 0.25]);
+  await kernels.backThrough(all(1));
   const expected = new Float32Array(4);
   const conditional = Float64Array.of(0, 0.5, 0, 0.25);
   backThroughConditional(kernels.curves.hazard as Float64Array, conditional, size, expected);

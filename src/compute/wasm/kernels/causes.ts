@@ -38,7 +38,7 @@ function storeTwo(to: usize, values: v128, isLast: bool): void {
  * One person: leaves max(0, z_k) of each bin in `most`, and what z_k is below it in `below` [K,T]. Returns whether the
  * table holds e^− of all these.
  */
-function openPerson(logits: usize, K: usize, T: usize, most: usize, below: usize): bool {
+export function openPerson(logits: usize, K: usize, T: usize, most: usize, below: usize): bool {
   const limit = f64x2.splat(TABLE_END);
   const stride = T << 2;
   let held = f64x2.eq(limit, limit);
@@ -58,7 +58,7 @@ function openPerson(logits: usize, K: usize, T: usize, most: usize, below: usize
 }
 
 /** e^−most: 1 wherever no logit is above 0. */
-function fillNone(most: usize, T: usize, table: usize): void {
+export function fillNone(most: usize, T: usize, table: usize): void {
   let any = f64x2.splat(0);
   const end = most + (T << 3);
   for (let at = most; at < end; at += 16) any = v128.or(any, v128.load(at));
@@ -67,8 +67,8 @@ function fillNone(most: usize, T: usize, table: usize): void {
   for (let at = most; at < end; at += 16) v128.store(at, one);
 }
 
-/** h_k = e_k/(none + Σ e), in the place of e_k [K,T]. */
-function divide(hazard: usize, none: usize, K: usize, T: usize): void {
+/** h_k = e_k/(none + Σ e), in the place of e_k [K,T]; what is left of 1, in the place of `none` where it is kept. */
+export function divide(hazard: usize, none: usize, K: usize, T: usize, isKept: bool): void {
   const stride = T << 3;
   for (let l: usize = 0; l < stride; l += 16) {
     const isLast = l + 16 > stride;
@@ -78,6 +78,7 @@ function divide(hazard: usize, none: usize, K: usize, T: usize): void {
       const at = hazard + k * stride + l;
       storeTwo(at, f64x2.div(loadTwo(at, isLast), sum), isLast);
     }
+    if (isKept) v128.store(none + l, f64x2.div(v128.load(none + l), sum));
   }
 }
 
@@ -111,7 +112,7 @@ export function fillCauseCurves(job: usize, thread: i32): void {
       if (!openPerson(word(job, ROW_LOGITS) + (at << 2), K, T, most, hazard)) return reportBeyond(job);
       fillNone(most, T, table);
       exchangeExponentials(hazard, K * T, table);
-      divide(hazard, most, K, T);
+      divide(hazard, most, K, T, false);
       for (let k: usize = 0; k < K; k += 2) {
         const first = (k * T) << 3;
         const second = (min(k + 1, K - 1) * T) << 3;

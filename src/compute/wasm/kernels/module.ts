@@ -8,6 +8,7 @@ import { lstmForward } from "./lstm-forward.ts";
 import { lstmScratchBytes, lstmTapeBytes } from "./lstm-scratch.ts";
 import { backThroughConditional, causeLikelihood, fillCauseCurves } from "./causes.ts";
 import { fillCurves } from "./curves.ts";
+import { backThroughFreeCurves, fillFreeCurves } from "./incidences.ts";
 import { likelihood, likelihoodScratchBytes, likelihoodTail } from "./likelihood.ts";
 import { chainMultiplyAdds } from "./simd.ts";
 import { backThroughCurves, replaceCurves } from "./statistics.ts";
@@ -17,6 +18,7 @@ export { additiveBackward, additiveForward, additiveScratchBytes };
 export { denseBackward, denseForward, denseGradient, denseScratchBytes, denseSlotBytes };
 export { lstmBackward, lstmForward, lstmGradient, lstmScratchBytes, lstmSlotBytes, lstmTapeBytes };
 export { backThroughConditional, causeLikelihood, fillCauseCurves };
+export { backThroughFreeCurves, fillFreeCurves };
 export { backThroughCurves, fillCurves, likelihood, likelihoodScratchBytes, likelihoodTail, replaceCurves };
 
 // Nobody calls these from outside: an exported function is not inlined into its caller, where the engine would find

@@ -38,7 +38,7 @@ export const ROW_TERMS = 28;
 export const ROW_SUMS = 29;
 export const ROW_GROUP_SHARE = 30;
 
-/** Of several causes, whose rows are people and whose arrays are [N,K,T]: K, float64 slopes of conditional logits. */
+/** Of several causes, whose rows are people and whose arrays are [N,K,T]: K, float64 slopes of what causes have. */
 export const ROW_CAUSES = 24;
 export const ROW_CONDITIONAL = 25;
 /** Of all training rows, or 0: int32 first bins, float64 weights. */

@@ -3,7 +3,8 @@
  * are those of an ordinary hazard with the conditional logits u_k (objectives/causes/cause-curves.ts). So each cause in
  * turn makes its choices and solves its own output layer, as a run of one kind of event does (hold.ts), and the causes
  * take turns until none moves another's distances: block coordinate descent on one convex likelihood, whose blocks are
- * coupled by h_j h_k alone. All causes share time blocks and the network below.
+ * coupled by h_j h_k alone. Incidences are coupled by all that others take first, and settle more slowly; each cause
+ * answers for its own, given the others'. All causes share time blocks and the network below.
  */
 import { present } from "../../../core/present.ts";
 import type { AsyncTurns } from "../../../core/progress.ts";
@@ -22,6 +23,7 @@ import {
   type HoldChoices,
   type HoldInput,
   mixNetwork,
+  type SolvedFit,
   solveChosen,
 } from "../hold.ts";
 import { joinHeld, joinReports, joinVerdicts } from "./join-causes.ts";
@@ -34,13 +36,15 @@ export interface HoldCausesInput extends Omit<HoldInput, "precisions" | "cause" 
 
 /** Turns of all causes, at most; the third changes distances by less than 1e-6 where hazards of a bin are below .1. */
 const MOST_TURNS = 6;
+/** The same where incidences are held: a turn gains about a digit. */
+const MOST_TURNS_OF_INCIDENCES = 12;
 /** Causes have settled when no distance moves by more than this share. */
 const SETTLED = 1e-6;
 
 export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
   const seats = seatCauses(input);
   const choices: HoldChoices[] = [];
-  const fits: HeldFit[] = [];
+  const fits: SolvedFit[] = [];
   for (const seat of seats) {
     const own = seat.inputBeside(seats);
     const chosen = yield* chooseHeld(own);
@@ -49,12 +53,15 @@ export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
     fits.push(fit);
     seat.take(fit);
   }
-  for (let turn = 1; turn < MOST_TURNS; turn++) {
-    let moved = 0;
+  const isOfIncidences = input.distance !== "atRisk";
+  const most = isOfIncidences ? MOST_TURNS_OF_INCIDENCES : MOST_TURNS;
+  let moved = 0;
+  for (let turn = 1; turn < most; turn++) {
+    moved = 0;
     for (const [k, seat] of seats.entries()) {
       const own = seat.inputBeside(seats);
-      const fit = yield* solveChosen(own, await gatherAgain(own, choices[k]));
-      moved = Math.max(moved, furthest(fits[k], fit));
+      const fit = yield* solveChosen(own, await gatherAgain(own, choices[k]), fits[k]);
+      moved = Math.max(moved, isOfIncidences ? fit.drift : furthest(fits[k], fit));
       fits[k] = fit;
       seat.take(fit);
     }
@@ -63,7 +70,7 @@ export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
   return {
     ...joinHeld(input.spec, fits, choices),
     verdict: joinVerdicts(input.causes, fits),
-    solve: joinReports(input.causes, fits),
+    solve: joinReports(input.causes, fits, isOfIncidences && moved >= SETTLED ? moved : 0),
     uncertainty: null,
   };
 }

@@ -73,7 +73,8 @@ export function joinVerdicts(causes: readonly string[], fits: readonly HeldFit[]
   return adjustFresh(joined);
 }
 
-export function joinReports(causes: readonly string[], fits: readonly HeldFit[]): SolveReport {
+/** `moved`: how far the last turn still moved a distance; 0 where the causes have settled. */
+export function joinReports(causes: readonly string[], fits: readonly HeldFit[], moved: number): SolveReport {
   const reports = fits.map(({ solve }) => solve);
   const worst = (read: (report: SolveReport) => number) => Math.max(...reports.map(read));
   return {
@@ -81,7 +82,10 @@ export function joinReports(causes: readonly string[], fits: readonly HeldFit[])
     iterations: reports.reduce((sum, { iterations }) => sum + iterations, 0),
     residuals: {
       stationarity: worst(({ residuals }) => residuals.stationarity),
-      violation: worst(({ residuals }) => residuals.violation),
+      violation: Math.max(
+        moved,
+        worst(({ residuals }) => residuals.violation),
+      ),
       complementarity: worst(({ residuals }) => residuals.complementarity),
     },
     mixture: null,

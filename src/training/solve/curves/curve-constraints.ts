@@ -1,17 +1,19 @@
 /**
  * Which mean curves are held to what. Distances of the paper: `l2`, one term of all bins against Kaplan-Meier, and
- * `variance`, a term for each bin, since the largest must be small. Targets from outside (a registry's curve with its
- * standard errors): held to a slack, mean over times of (m − S*)²/(se² + s²/n) ≤ c, or by default a penalty, ½ dᵀΣ⁻¹d
- * with Σ_jk = S*_j S*_k min(G_j, G_k) + Cov_jk/n and G = (se/S*)², which is how much such a curve weighs beside the
- * rows. s² and Cov are those of people's curves in the group, frozen at the network below.
+ * `variance`, a term for each bin, since the largest must be small; of one of several causes against Aalen-Johansen.
+ * Targets from outside (a registry's curve with its standard errors): held to a slack, mean over times of
+ * (m − S*)²/(se² + s²/n) ≤ c, or by default a penalty, ½ dᵀΣ⁻¹d with Σ_jk = S*_j S*_k min(G_j, G_k) + Cov_jk/n and
+ * G = (se/S*)², which is how much such a curve weighs beside the rows. s² and Cov are those of people's curves in the
+ * group, frozen at the network below.
  */
 import { square } from "../../../core/elementary.ts";
+import { present } from "../../../core/present.ts";
 import { factorCholesky } from "../../../core/linear-algebra.ts";
 import type { TargetCurve } from "../../../data/targets/targets.ts";
 import type { ConstraintGroup } from "../../../objectives/constraints.ts";
 import { groupMeans } from "../../../objectives/curves.ts";
 import { withStart } from "../../../objectives/distances/distance.ts";
-import { modelVariance } from "../../../stats/calibration/calibration.ts";
+import { varianceOfMean } from "../../../objectives/distances/variance.ts";
 import type { CurveResidual, CurveTerm } from "./curve-terms.ts";
 
 /** A term, the group it speaks of, and what a constraint is allowed. */
@@ -31,22 +33,28 @@ export function holdToKaplanMeier(
   groups: readonly ConstraintGroup[],
   slack: ArrayLike<number>,
   survival: Float64Array, // [N,T]
+  weight?: Float64Array, // [N]
 ): HeldCurve[] {
-  return groups.flatMap(({ rows, km, bins, constrained }, g): HeldCurve[] => {
+  return groups.flatMap((group, g): HeldCurve[] => {
+    const { rows, km, bins, constrained } = group;
     if (!constrained) return [];
+    const held = { rows, isConstraint: true, ...present({ weight }) };
     const at = (t: number, weight: number): CurveResidual => ({
       weights: [{ bin: t - 1, weight }],
       target: weight * km.survival[t],
     });
     if (distance === "l2") {
       const residuals = Array.from({ length: bins }, (_, k) => at(k + 1, 1 / Math.sqrt(bins)));
-      return [{ term: { rows, residuals, isConstraint: true }, group: g, slack: slack[g], isTarget: false }];
+      return [{ term: { ...held, residuals }, group: g, slack: slack[g], isTarget: false }];
     }
-    const variance = modelVariance(withStart(groupMeans(survival, km.atRisk.length - 1, [rows])), km.atRisk);
+    const variance = varianceOfMean(
+      group,
+      withStart(groupMeans(survival, km.atRisk.length - 1, [rows], weight)),
+    );
     return Array.from({ length: bins }, (_, k) => k + 1)
       .filter((t) => variance[t] > 0)
       .map((t) => ({
-        term: { rows, residuals: [at(t, 1 / Math.sqrt(variance[t]))], isConstraint: true },
+        term: { ...held, residuals: [at(t, 1 / Math.sqrt(variance[t]))] },
         group: g,
         slack: slack[g] * slack[g],
         isTarget: false,

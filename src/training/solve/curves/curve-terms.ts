@@ -1,12 +1,12 @@
 /**
  * Terms of the solve that read a group's mean curve m(t), the mean of S(t|x) over its rows: with residuals
  * a_k = Σ_t W_kt m(t) − target_k, a term is Σ_k a_k². A constraint keeps its term within a slack (targets from outside,
- * the paper's distances); a penalty adds half of it to the objective. Derivatives go back through the curves:
- * ∂S(t)/∂z_s = −S(t) h_s for s ≤ t. A mean curve meets every block at once, so its Gauss-Newton part is kept as a few
- * vectors beside the arrow (low-rank.ts).
+ * the paper's distances); a penalty adds half of it to the objective. Derivatives go back through the curves
+ * (curve-pass.ts), which of one of several causes are 1 − F. A mean curve meets every block at once, so its
+ * Gauss-Newton part is kept as a few vectors beside the arrow (low-rank.ts).
  */
-import { exp } from "../../../core/elementary.ts";
 import { countTheta, type Layout, type SolveRows } from "../layout.ts";
+import { createCurvePass } from "./curve-pass.ts";
 
 /** One residual: a combination of the mean curve's values against a target, in units of its own standard deviation. */
 export interface CurveResidual {
@@ -17,6 +17,8 @@ export interface CurveResidual {
 
 export interface CurveTerm {
   readonly rows: Int32Array;
+  /** Of all rows, by which the mean is weighted. */
+  readonly weight?: Float64Array; // [N]
   readonly residuals: readonly CurveResidual[];
   /** Whether it is a constraint or a penalty. */
   readonly isConstraint: boolean;
@@ -69,7 +71,7 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
     for (let k = Math.floor(step / 2); k < length; k += step) {
       const unit = new Float64Array(length);
       unit[k] = Math.sqrt(factor * step);
-      vectors.push(pass.pullBack(term.rows, cotangent(term, unit)));
+      vectors.push(pass.pullBack(term, cotangent(term, unit)));
     }
     return vectors;
   };
@@ -77,7 +79,7 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
     count: constraints.length,
     measure(theta) {
       pass.open(theta);
-      const value = (term: CurveTerm) => squareOf(residualsOf(term, pass.meanOf(term.rows)));
+      const value = (term: CurveTerm) => squareOf(residualsOf(term, pass.meanOf(term)));
       return {
         penalty: penalties.reduce((sum, term) => sum + value(term) / 2, 0),
         distance: Float64Array.from(constraints, value),
@@ -86,8 +88,8 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
     differentiate(theta, which) {
       pass.open(theta);
       const slopeOf = (term: CurveTerm, factor: number) => {
-        const a = residualsOf(term, pass.meanOf(term.rows)).map((one) => factor * one);
-        return pass.pullBack(term.rows, cotangent(term, a));
+        const a = residualsOf(term, pass.meanOf(term)).map((one) => factor * one);
+        return pass.pullBack(term, cotangent(term, a));
       };
       const penaltyGradient = new Float64Array(countTheta(layout));
       for (const term of penalties) {
@@ -107,85 +109,4 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
       };
     },
   };
-}
-
-/** S(t|x) of every row at θ; `rows` has logits in every bin. */
-export function curvesAt(layout: Layout, rows: SolveRows, theta: Float64Array): Float64Array {
-  const all = Int32Array.from({ length: rows.N }, (_, n) => n);
-  const { open, survival } = createCurvePass(layout, rows, all);
-  open(theta);
-  return survival; // [N,T]
-}
-
-/** Hazards and curves of the rows in `used` at one θ, kept until the next. */
-function createCurvePass(
-  layout: Layout,
-  { N, logits, first, x, stride, shaped }: SolveRows,
-  used: Int32Array,
-) {
-  const { T, blocks, blockOf, binOf, binsIn, dense: R, at } = layout;
-  const B = blocks.length;
-  const hazard = new Float64Array(N * T);
-  const survival = new Float64Array(N * T);
-  const inBlock = new Float64Array(B);
-  let opened: Float64Array | null = null;
-
-  function open(theta: Float64Array): void {
-    if (opened === theta) return;
-    opened = theta;
-    for (const n of used) {
-      let level = 0;
-      for (let r = 0; r < R; r++) level += theta[r] * x[n * stride + r];
-      inBlock.fill(0);
-      for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
-        const j = shaped.column[k];
-        const s = shaped.value[k];
-        level += s * theta[R + j];
-        for (let b = 0; b < B; b++) inBlock[b] += s * theta[at[b] + binsIn[b] + j];
-      }
-      let alive = 1;
-      for (let t = 0; t < T; t++) {
-        const b = blockOf[t];
-        const z = logits[first[n] + t] + level + inBlock[b] + theta[at[b] + binOf[t]];
-        const h = 1 / (1 + exp(-z));
-        alive *= 1 - h;
-        hazard[n * T + t] = h;
-        survival[n * T + t] = alive;
-      }
-    }
-  }
-
-  function meanOf(rows: Int32Array): Float64Array {
-    const mean = new Float64Array(T);
-    for (const n of rows) for (let t = 0; t < T; t++) mean[t] += survival[n * T + t];
-    return mean.map((sum) => sum / rows.length);
-  }
-
-  /** Σ_t c_t ∂m(t)/∂θ. */
-  function pullBack(rows: Int32Array, c: Float64Array): Float64Array {
-    const out = new Float64Array(countTheta(layout));
-    for (const n of rows) {
-      inBlock.fill(0);
-      let later = 0;
-      let all = 0;
-      for (let t = T - 1; t >= 0; t--) {
-        later += c[t] * survival[n * T + t];
-        const slope = (-later * hazard[n * T + t]) / rows.length;
-        const b = blockOf[t];
-        out[at[b] + binOf[t]] += slope;
-        inBlock[b] += slope;
-        all += slope;
-      }
-      for (let r = 0; r < R; r++) out[r] += all * x[n * stride + r];
-      for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
-        const j = shaped.column[k];
-        const s = shaped.value[k];
-        out[R + j] += s * all;
-        for (let b = 0; b < B; b++) out[at[b] + binsIn[b] + j] += s * inBlock[b];
-      }
-    }
-    return out;
-  }
-
-  return { open, survival, meanOf, pullBack };
 }

@@ -13,17 +13,17 @@ import { interpolateCurve } from "../../../data/outcomes/time-grid.ts";
 import { checkTargets, type Targets } from "../../../data/targets/targets.ts";
 import { createNetwork } from "../../../models/networks/create-network.ts";
 import { writeParameters } from "../../../models/networks/parameters.ts";
-import { groupMeans, survivalCurves } from "../../../objectives/curves.ts";
+import { groupMeans } from "../../../objectives/curves.ts";
 import { type Clash, testClash } from "../../../stats/clash.ts";
 import { survivalAt } from "../../../stats/curve-summary.ts";
 import { kaplanMeier } from "../../../stats/kaplan-meier.ts";
 import { placesAmong } from "../../../study/members.ts";
 import type { Study } from "../../../study/study.ts";
 import type { SolvedLayer } from "../layer.ts";
-import type { SolveRows } from "../layout.ts";
 import type { ListCurves } from "../problem.ts";
 import { gatherRows, type RowSet } from "../rows.ts";
 import { holdToTarget } from "./curve-constraints.ts";
+import { curvesBelow } from "./curve-pass.ts";
 
 /**
  * Within noise. The penalty of "auto" gives better single curves and the worst group less: with 800 simulated people it
@@ -113,13 +113,6 @@ export function listTargetCurves(
       );
     });
   };
-}
-
-/** S(t|x) of every row under the network below; the rows have logits in every bin. */
-export function curvesBelow({ logits }: Pick<SolveRows, "logits">, T: number): Float64Array {
-  const survival = new Float64Array(logits.length);
-  survivalCurves(logits, logits.length / T, T, survival);
-  return survival;
 }
 
 /** What became of the targets under the finished model, on the rows it was solved on. */
