@@ -16,7 +16,7 @@ import { createProblemError, type Finding, type Problem, placeProblem, problem }
 import { type Column, findColumn, type Table } from "../table.ts";
 import type { EveryField, Outcomes } from "./outcomes.ts";
 import { type People, type PersonColumn, readPeople } from "./people.ts";
-import { readCauses } from "./read-causes.ts";
+import { type CausesOf, readCauses } from "./read-causes.ts";
 import {
   type InspectedOutcomes,
   inspectOutcomes,
@@ -55,9 +55,15 @@ export interface InspectedHistory extends InspectedOutcomes {
 }
 
 /** Inspects time, event and causes, without refusing a value. */
-export function inspectHistory(table: Table, columns: OutcomeColumns): InspectedHistory {
+export function inspectHistory(
+  table: Table,
+  columns: OutcomeColumns,
+  causesOf: CausesOf = "request",
+): InspectedHistory {
   const causes =
-    columns.causes === undefined ? null : readCauses(findColumn(table, columns.event), table.rows, columns);
+    columns.causes === undefined
+      ? null
+      : readCauses(findColumn(table, columns.event), table.rows, columns, causesOf);
   const anyCause = causes && { ...causes, values: causes.values.map((cause) => (cause > 0 ? 1 : cause)) };
   const inspected = inspectOutcomes(table, columns, anyCause ?? undefined);
   return { ...inspected, causes: causes?.names ?? null, causeOf: causes?.values ?? null };
