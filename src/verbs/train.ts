@@ -171,7 +171,7 @@ function refuseNoEvents({ table, request }: PreparedStudy, { binned }: LongRows)
   throw new InputError(`no events among the ${countOf(binned.bin.length, "training row")}${upTo}`, {
     code: "events.none",
     where: `${table.name}, column "${request.event}"`,
-    hint: "check which value means that the event happened (--event-is), the split and the horizon",
+    hint: `check which value means that the event happened (${request.causes === undefined ? "--event-is" : "--causes"}), the split and the horizon`,
   });
 }
 

@@ -55,6 +55,17 @@ test.each([
     ["explain", "a.model", "b.csv", "--weights", "weight"],
     "explain does not take --weights: the model has its own",
   ],
+  [["km", ...mgus, "--cause", "pcm"], "km does not take --cause: --event-is VALUE names the one event"],
+  [["cif", ...mgus, "--cause=pcm"], "cif does not take --cause: --causes names every value"],
+  [
+    ["predict", "a.model", "b.csv", "--cause", "pcm"],
+    "predict does not take --cause: risks and curves of every",
+  ],
+  [["km", ...mgus.slice(0, 1), "--event", "event", "--start", "months"], "missing option: --stop <column>"],
+  [
+    ["train", ...mgus, "--causes", "pcm,death", "--features", "sex", "--id", "id", "--rows-are-independent"],
+    "both --id and --rows-are-independent are given",
+  ],
   [["describe", ...mgus, "--censored", "censored"], "--censored is given, and no cause"],
   [["train", ...mgus, "--censored", "censored"], "--censored is given, and no cause"],
 ])("%j says what to do instead", (args, said) => {

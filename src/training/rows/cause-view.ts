@@ -3,7 +3,11 @@
  * each person and cause, with every group once for each cause.
  */
 import { InputError } from "../../core/errors.ts";
-import { type BinnedOutcomes, type BinnedSingleCause, requireSingleCause } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedOutcomes,
+  type BinnedSingleCause,
+  requireSingleCause,
+} from "../../data/outcomes/outcomes.ts";
 import { crossCauses, spreadCauses } from "../../objectives/causes/cause-rows.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";
 import { DISTANCES, type DistanceName } from "../../objectives/distances/list.ts";
@@ -30,7 +34,8 @@ export function refuseUncountedDistance(
   { firstBin, weight }: Pick<BinnedOutcomes, "firstBin" | "weight">,
 ): void {
   if (!isOfCurves(distance) || (firstBin === undefined && weight === undefined)) return;
-  const [where, code] = firstBin !== undefined ? ["under late entry", "entry"] : ["for weighted rows", "weights"];
+  const [where, code] =
+    firstBin !== undefined ? ["under late entry", "entry"] : ["for weighted rows", "weights"];
   throw new InputError(`the distance ${distance} of mean curves is not defined ${where}`, {
     code: `distance.${code}`,
     hint: "atRisk, the default, compares observed with expected events while people are under observation",
