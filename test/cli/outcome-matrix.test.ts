@@ -41,6 +41,10 @@ describe("outcomes on every command", async () => {
 
 const mgus = ["test/tables/mgus2.csv", "--time", "months", "--event", "event"];
 test.each([
+  [
+    ["cox", ...mgus, "--cause", "pcm", "--fine-gray", "--start", "ageMonths", "--id", "id"],
+    "--fine-gray does not take --start",
+  ],
   [["km", ...mgus, "--causes", "pcm,death"], "km does not take --causes: `graduate cif` takes it"],
   [["cox", ...mgus, "--causes=pcm,death"], "cox does not take --causes: --cause VALUE models one cause"],
   [

@@ -42,8 +42,8 @@ function nameEvent(table: Table, request: CoxRequest): HistoryColumns {
   }
   if (request.eventIs !== undefined) refuse("both --cause and --event-is are given", "give one of them");
   if (fineGray !== true) return { ...request, eventIs: cause };
-  const { entry, start, weights, strata, ridge } = request;
-  const beyond = Object.entries({ entry, start, weights, strata, ridge }).find(
+  const { start, strata, ridge } = request;
+  const beyond = Object.entries({ start, strata, ridge }).find(
     ([, one]) => one !== undefined,
   );
   if (beyond !== undefined)
