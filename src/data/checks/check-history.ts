@@ -6,7 +6,7 @@
 import { count, named, say, verb } from "../../core/sentence.ts";
 import { isEmptyInterval, orderIntervals } from "../outcomes/intervals.ts";
 import type { Outcomes } from "../outcomes/outcomes.ts";
-import { tallyRisk } from "../outcomes/rows-by-time.ts";
+import { tallyRisk, WEIGHT_RANGE } from "../outcomes/rows-by-time.ts";
 import type { Column } from "../table.ts";
 import { type Problem, problem } from "./findings.ts";
 
@@ -64,8 +64,6 @@ export function checkPersonIntervals(column: Column, outcomes: Outcomes): Proble
   return problems;
 }
 
-/** Beyond these the sums of a fit lose digits, or stop too early: the largest weight lies between them. */
-const WEIGHT_RANGE = { least: 1e-9, most: 1e12 } as const;
 /** Weights of many rows that count as fewer people than this make a curve of a handful. */
 const FEW_PEOPLE = 10;
 

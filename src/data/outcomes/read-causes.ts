@@ -48,6 +48,8 @@ function refuseCauses(message: string, column: Column, hint: string): never {
 }
 
 function parseCauses(column: Column, wanted: readonly string[], texts: readonly string[]): readonly Cause[] {
+  if (!Array.isArray(wanted))
+    refuseCauses(`causes are not a list: "${wanted}"`, column, 'name each by itself: causes: ["a", "b"]');
   const causes = wanted.map((text) => parseCause(text, texts));
   if (causes.length === 0)
     refuseCauses("no cause is named", column, "name the values that are events: --causes a,b");

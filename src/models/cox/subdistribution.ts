@@ -14,7 +14,7 @@ import { present } from "../../core/present.ts";
 import { joinOutcomeTimes } from "../../data/outcomes/intervals.ts";
 import { type Outcomes, refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
 import { productLimit, tallyRisk } from "../../data/outcomes/rows-by-time.ts";
-import { toOutcomes } from "../../data/plain-input.ts";
+import { checkCauseNumber, toOutcomes } from "../../data/plain-input.ts";
 import { checkInput } from "./check-input.ts";
 import { type CoxRobust, robustCox } from "./coefficients.ts";
 import { type CoxModel, type CoxOptions, type CoxPredictor, coxCurves, fitPreparedCox } from "./cox.ts";
@@ -45,6 +45,7 @@ export function fitSubdistribution(
   options: SubdistributionOptions,
 ): SubdistributionFit {
   refuseBeyondCensoring(input, "Fine and Gray's model", ["cause", "entry", "weight"]);
+  checkCauseNumber(options.of);
   const { ties = "efron", timefix = true } = options;
   const { x, D, names } = input;
   const given = toOutcomes(input);

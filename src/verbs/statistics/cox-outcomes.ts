@@ -43,9 +43,7 @@ function nameEvent(table: Table, request: CoxRequest): HistoryColumns {
   if (request.eventIs !== undefined) refuse("both --cause and --event-is are given", "give one of them");
   if (fineGray !== true) return { ...request, eventIs: cause };
   const { start, strata, ridge } = request;
-  const beyond = Object.entries({ start, strata, ridge }).find(
-    ([, one]) => one !== undefined,
-  );
+  const beyond = Object.entries({ start, strata, ridge }).find(([, one]) => one !== undefined);
   if (beyond !== undefined)
     refuse(`--fine-gray does not take --${beyond[0]}`, "leave it out, or fit the cause-specific hazard");
   const competing = listCompeting(findColumn(table, request.event), table.rows, cause, censored);
