@@ -180,6 +180,39 @@ describe("what is told", () => {
     expect(told.join("\n")).toContain("1 row follows an event of the same person");
   });
 
+  test("late entries that are rows of one path", async () => {
+    const told = async (more: Partial<HistoryColumns>) => noteHistory(await read(STAYS, more)).join("\n");
+    expect(await told({ entry: "start", id: "id" })).toContain(
+      "1 row begins as another row of the same person ends",
+    );
+    expect(await told({ start: "start", id: "id" })).not.toContain("as another row");
+    // Two eyes of a person, seen over the same time, are none.
+    const eyes = noteHistory(await read("id,in,time,event\na,0,3,0\na,0,5,1\n", { entry: "in", id: "id" }));
+    expect(eyes.join("\n")).not.toContain("as another row");
+  });
+
+  test("a description names the errors of every column, where events cannot be read either", async () => {
+    const table = await tableOf(
+      "id,start,time,event,w\n1,0,5,none,1\n1,4,9,rel,1\n2,0,3,huh,2\n2,3,3,rel,2\n3,0,4,rel,-1\n3,6,8,none,1\n",
+    );
+    const asked = { time: "time", event: "event", causes: ["rel"], censored: "none", id: "id", weights: "w" };
+    const errors = (more: Partial<HistoryColumns>) =>
+      describeTable(table, { ...asked, ...more }).findings.flatMap(({ code, level, message }) =>
+        level === "error" ? [`${code}: ${message}`] : [],
+      );
+    expect(errors({ start: "start" })).toEqual([
+      expect.stringContaining("cause.values: event holds values that are neither a cause nor censored: huh"),
+      expect.stringContaining("weights.values: a weight is missing or not a number from 0 up in row 5"),
+      expect.stringContaining("entry.order: start is not before the time in row 4"),
+    ]);
+    const mended = await tableOf(
+      "id,start,time,event,w\n1,0,5,none,1\n1,4,9,rel,1\n2,0,3,huh,2\n2,2,4,rel,1\n",
+    );
+    const found = describeTable(mended, { ...asked, start: "start" }).findings.map(({ message }) => message);
+    // Of a row that cannot be read nobody says that it overlaps another.
+    expect(found.join("\n")).toContain("rows of one person overlap: row 2 begins");
+  });
+
   test("weights that make a handful of people of many rows", async () => {
     const rows = (first: number) =>
       Array.from({ length: 30 }, (_, k) => `${k + 1},${k % 2},${k < 2 ? first : 1}`);

@@ -64,6 +64,23 @@ export function checkPersonIntervals(column: Column, outcomes: Outcomes): Proble
   return problems;
 }
 
+/** Late entries that are, by all appearances, rows of one person that start and stop. */
+export function checkFollowingRows(column: Column, outcomes: Outcomes): Problem[] {
+  const { entry, time, event, id } = outcomes;
+  if (entry === undefined || id === undefined) return [];
+  const order = orderIntervals(outcomes);
+  const rows: number[] = [];
+  for (let k = 1; k < order.length; k++) {
+    const [before, row] = [order[k - 1], order[k]];
+    if (id[before] === id[row] && entry[row] === time[before] && event[before] === 0) rows.push(row + 1);
+  }
+  if (rows.length === 0) return [];
+  rows.sort((a, b) => a - b);
+  const begins = [count(rows.length, "row"), " ", verb(rows.length, "begins", "begin")];
+  const said = say`${begins} as another row of the same person ends. If they are one path, --start in place of --entry takes it as one`;
+  return [problem("interval.follows", "warning", column, said, {}, rows)];
+}
+
 /** Weights of many rows that count as fewer people than this make a curve of a handful. */
 const FEW_PEOPLE = 10;
 
