@@ -82,6 +82,25 @@ describe("requests", async () => {
       'causes are not a list: "a,b"',
     );
   });
+  test("a cause without an event among the training rows is named", async () => {
+    const one = lines.map((line, k) => (k === 3 ? line.replace(/,.,/, ",c,") : line));
+    const rare = await library.readTable(
+      library.tableSourceFromBytes("r.csv", new TextEncoder().encode(`t,e,x\n${one.join("\n")}\n`)),
+    );
+    const request = { time: "t", event: "e", causes: ["a", "b", "c"], censored: "n", ensemble: 1 };
+    const refusals = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((seed) =>
+        library.fit(rare, { ...request, seed, options: { steps: 1 } }).then(
+          () => "",
+          ({ message, hint }) => `${message}; ${hint}`,
+        ),
+      ),
+    );
+    const said = refusals.filter((text) => text !== "");
+    expect(said.length).toBeGreaterThan(0);
+    for (const text of said)
+      expect(text).toMatch(/^no events of c among the 24 training rows; write rare causes/);
+  });
   test("the time is named, also of rows that stop", async () => {
     const request = { start: "s", stop: "t", event: "e", causes: ["a", "b"] };
     await expect(fit(request)).rejects.toThrow("no column is named for the time");

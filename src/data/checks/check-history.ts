@@ -77,7 +77,8 @@ export function checkFollowingRows(column: Column, outcomes: Outcomes): Problem[
   if (rows.length === 0) return [];
   rows.sort((a, b) => a - b);
   const begins = [count(rows.length, "row"), " ", verb(rows.length, "begins", "begin")];
-  const said = say`${begins} as another row of the same person ends. If they are one path, --start in place of --entry takes it as one`;
+  const so = "If they are one path, --start in place of --entry takes it as one";
+  const said = say`${begins} as another row of the same person ends. ${so}`;
   return [problem("interval.follows", "warning", column, said, {}, rows)];
 }
 
@@ -131,7 +132,8 @@ function checkWeightShares(
   }
   const effective = sum ** 2 / squares;
   if (effective >= FEW_PEOPLE || positive < 2 * FEW_PEOPLE) return [];
-  const said = say`weights of ${column.name} are so uneven that ${count(positive, "row")} say as much as ${effective.toFixed(1)} rows of one weight`;
+  const alike = `${effective.toFixed(1)} rows of one weight`;
+  const said = say`weights of ${column.name} are so uneven that ${count(positive, "row")} say as much as ${alike}`;
   return [problem("weights.values", "warning", column, said, { effective })];
 }
 
