@@ -13,19 +13,19 @@ const table = await readTable(
   tableSourceFromBytes("t.csv", new TextEncoder().encode(`id,entry,time,status,age,w\n${ROWS.join("\n")}\n`)),
 );
 const asked = { time: "time", event: "status", cause: "relapse", features: ["age"] };
-const fit = (more: Partial<CoxRequest>) => coxDocument(table, { ...asked, ...more });
+const fitRows = (more: Partial<CoxRequest>) => coxDocument(table, { ...asked, ...more });
 
 describe("the subdistribution of a cause", () => {
   test("says which values compete with it", () => {
-    const { cause, events, n } = fit({ fineGray: true });
+    const { cause, events, n } = fitRows({ fineGray: true });
     expect(cause).toEqual({ value: "relapse", model: "subdistribution", competing: ["death"] });
     expect([n, events]).toEqual([60, 20]);
     // Whoever says that the dead are the censored has the lost compete.
-    expect(fit({ fineGray: true, censored: "death" }).cause?.competing).toEqual(["lost"]);
+    expect(fitRows({ fineGray: true, censored: "death" }).cause?.competing).toEqual(["lost"]);
   });
 
   test("is not fitted with the censored among those who compete, where their value is misspelt", () => {
-    expect(() => fit({ fineGray: true, censored: "lots" })).toThrow(
+    expect(() => fitRows({ fineGray: true, censored: "lots" })).toThrow(
       'no row of status is "lots" (have death, lost, relapse)',
     );
   });
@@ -33,7 +33,7 @@ describe("the subdistribution of a cause", () => {
 
 describe("columns of the outcome as features", () => {
   test("an entry or a weight that is named is used", () => {
-    const names = (more: Partial<CoxRequest>) => fit(more).coefficients.map(({ name }) => name);
+    const names = (more: Partial<CoxRequest>) => fitRows(more).coefficients.map(({ name }) => name);
     expect(names({ entry: "entry", features: ["age", "entry"] })).toEqual(["age", "entry"]);
     expect(names({ weights: "w", features: ["w", "age"] })).toEqual(["w", "age"]);
     // Among all columns they are not.
@@ -50,7 +50,7 @@ describe("columns of the outcome as features", () => {
   test("the start of a row, the time and the event are refused", () => {
     const rows = { start: "entry", id: "id" };
     for (const name of ["entry", "time", "status"])
-      expect(() => fit({ ...rows, features: ["age", name] })).toThrow(
+      expect(() => fitRows({ ...rows, features: ["age", name] })).toThrow(
         `the outcome cannot be a feature: "${name}"`,
       );
   });

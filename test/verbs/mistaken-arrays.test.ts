@@ -64,11 +64,11 @@ describe("people and weights", () => {
   });
 
   test("weights of no scale, by which Newton's method would stop too early", () => {
-    const fit = (size: number) =>
+    const fitRows = (size: number) =>
       library.fitCox({ time, event, x, D: 1, weight: [1, 2, 1, 3, 1].map((one) => one * size) });
-    for (const size of [1e-20, 1e20]) expect(() => fit(size)).toThrow("the largest weight is");
-    expect(fit(1e-6).coefficients[0]).toBeCloseTo(fit(1).coefficients[0], 9);
-    expect(fit(1e6).coefficients[0]).toBeCloseTo(fit(1).coefficients[0], 9);
+    for (const size of [1e-20, 1e20]) expect(() => fitRows(size)).toThrow("the largest weight is");
+    expect(fitRows(1e-6).coefficients[0]).toBeCloseTo(fitRows(1).coefficients[0], 9);
+    expect(fitRows(1e6).coefficients[0]).toBeCloseTo(fitRows(1).coefficients[0], 9);
   });
 });
 
@@ -76,9 +76,9 @@ describe("requests", async () => {
   const lines = Array.from({ length: 40 }, (_, k) => `${1 + (k % 9)},${"nab"[k % 3]},${(k * 7) % 11}`);
   const bytes = new TextEncoder().encode(`t,e,x\n${lines.join("\n")}\n`);
   const table = await library.readTable(library.tableSourceFromBytes("t.csv", bytes));
-  const fit = (request: object) => library.fit(table, as<library.TrainRequest>(request));
+  const fitRows = (request: object) => library.fit(table, as<library.TrainRequest>(request));
   test("causes are a list", async () => {
-    await expect(fit({ time: "t", event: "e", causes: "a,b" })).rejects.toThrow(
+    await expect(fitRows({ time: "t", event: "e", causes: "a,b" })).rejects.toThrow(
       'causes are not a list: "a,b"',
     );
   });
@@ -103,6 +103,6 @@ describe("requests", async () => {
   });
   test("the time is named, also of rows that stop", async () => {
     const request = { start: "s", stop: "t", event: "e", causes: ["a", "b"] };
-    await expect(fit(request)).rejects.toThrow("no column is named for the time");
+    await expect(fitRows(request)).rejects.toThrow("no column is named for the time");
   });
 });

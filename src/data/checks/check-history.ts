@@ -3,6 +3,7 @@
  * overlap, leave a gap or follow an event, weights that are none, and late entry that leaves hardly anyone at risk when
  * the first events happen. Each is a problem with its rows; only what makes the statistics wrong is an error.
  */
+import { square } from "../../core/elementary.ts";
 import { count, named, say, verb } from "../../core/sentence.ts";
 import { isEmptyInterval, orderIntervals } from "../outcomes/intervals.ts";
 import type { Outcomes } from "../outcomes/outcomes.ts";
@@ -128,9 +129,9 @@ function checkWeightShares(
   let squares = 0;
   for (const one of weight) {
     sum += one / largest;
-    squares += (one / largest) ** 2;
+    squares += square(one / largest);
   }
-  const effective = sum ** 2 / squares;
+  const effective = square(sum) / squares;
   if (effective >= FEW_PEOPLE || positive < 2 * FEW_PEOPLE) return [];
   const alike = `${effective.toFixed(1)} rows of one weight`;
   const said = say`weights of ${column.name} are so uneven that ${count(positive, "row")} say as much as ${alike}`;
