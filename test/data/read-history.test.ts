@@ -233,6 +233,11 @@ describe("what is told", () => {
     const history = readHistory(none.table, columns, none.inspected);
     expect([...(history.outcomes.cause ?? [])]).toEqual([1, 0, 1]);
     expect(noteHistory(history).join("\n")).toContain('no row of event is "2"');
+    // Curves of causes that were named with them are judged in the same way.
+    expect(
+      readHistory(none.table, columns, inspectHistory(none.table, columns, "curves")).causes,
+    ).toHaveLength(2);
+    expect(() => readHistory(none.table, columns)).toThrow('no row of event is "2"');
     const unknown = await inspect("time,event\n3,1\n4,9\n5,3\n");
     expect(() => readHistory(unknown.table, columns, unknown.inspected)).toThrow(
       expect.objectContaining({

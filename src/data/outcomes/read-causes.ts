@@ -17,8 +17,8 @@ export interface CauseColumns {
   readonly censored?: string;
 }
 
-/** Who names the causes: whoever reads the table, or a model that reads a table it has not seen. */
-export type CausesOf = "request" | "model";
+/** Who names the causes: whoever asks for a statistic of the table, or curves or a model that are judged on it. */
+export type CausesOf = "request" | "curves" | "model";
 
 /** A cause of the event, and its value in the table. */
 interface Cause {
@@ -67,7 +67,7 @@ function parseCauses(column: Column, wanted: readonly string[], texts: readonly 
 
 /**
  * Reads the causes; what cannot be read as meant is among the problems. A cause that is named for a table has events in
- * it, or the name is wrong; one that a model knows may have none among other people.
+ * it, or the name is wrong; one that was predicted may have none among other people.
  */
 export function readCauses(
   column: Column,
@@ -184,7 +184,7 @@ function listProblems(column: Column, N: number, read: ReadCauses): Problem[] {
     const events = own.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
     if (events === 0) {
       const said = `no row of ${column.name} is "${value}" (have ${listTexts(texts)})`;
-      if (of === "model") add("warning", `${said}: ${NO_EVENTS}`, undefined, [], "cause.events");
+      if (of !== "request") add("warning", `${said}: ${NO_EVENTS}`, undefined, [], "cause.events");
       else add("error", said, "name the column's values in --causes");
     } else if (events < MIN_CAUSE_EVENTS) {
       const few = `fewer than ${MIN_CAUSE_EVENTS}, too few to say much of this cause`;

@@ -9,7 +9,12 @@ import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import { parseCauseFiles, readCauseCurves } from "../../data/curves/read-cause-curves.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
 import { haveSeveralRows, type People } from "../../data/outcomes/people.ts";
-import { type HistoryColumns, noteHistory, readHistory } from "../../data/outcomes/read-history.ts";
+import {
+  type HistoryColumns,
+  inspectHistory,
+  noteHistory,
+  readHistory,
+} from "../../data/outcomes/read-history.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
@@ -111,7 +116,7 @@ export async function readCausePredictions(
     causes,
     ...present({ censored, origin, entry, weights, id }),
   };
-  const history = readHistory(table, columns);
+  const history = readHistory(table, columns, inspectHistory(table, columns, "curves"));
   const files = parseCauseFiles(given, history.causes ?? []);
   await refuseUnwritable(
     [options.report],
