@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/node/cli.ts";
 import { OUTCOME_FLAGS, refuseOutcomeFlag } from "../../src/node/options/outcome-refusals.ts";
+import { valuesOption } from "../../src/node/options/table-options.ts";
 import { runCli } from "./run-cli.ts";
 
 /** The commands that read a table, a model, or both. */
@@ -76,4 +77,17 @@ test.each([
   const { code, stdout, stderr } = runCli(args);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(said);
+});
+
+test.each([
+  ["pcm,death=dead", ["pcm", "death=dead"]],
+  ['"died, of it"=died, lost', ["died, of it=died", "lost"]],
+  ['"a, b","c"', ["a, b", "c"]],
+  [' , "a,b" ,', ["a,b"]],
+  // A quotation mark without another is a part of the value.
+  ['5" pipe,leak', ['5" pipe', "leak"]],
+  ["", []],
+])("causes %s", (text, values) => {
+  expect(valuesOption(text)).toEqual(values);
+  expect(valuesOption(text, ["before"])).toEqual(["before", ...values]);
 });

@@ -126,6 +126,7 @@ function isCensoredText(column: Column, text: string, censored: string | undefin
 }
 
 const NAME_ALL = "name every cause in --causes, and the value that means censored with --censored";
+const QUOTE = "; a value with a comma stands in quotation marks: --causes '\"a, b\",c'";
 const NO_EVENTS = "nothing can be said of this cause here";
 
 /** What the event column of a table may hold that a model of several causes is used on. */
@@ -173,7 +174,8 @@ function listProblems(column: Column, N: number, read: ReadCauses): Problem[] {
   if (unknown.length > 0) {
     const whose = of === "model" ? " of the model" : "";
     const said = `${column.name} holds values that are neither a cause${whose} nor censored: ${listTexts(unknown)}`;
-    add("error", said, of === "model" ? sayModelValues(named, censored) : NAME_ALL);
+    const inQuotes = unknown.some((text) => text.includes(",")) ? QUOTE : "";
+    add("error", said, of === "model" ? sayModelValues(named, censored) : `${NAME_ALL}${inQuotes}`);
   }
   if (censored !== undefined && !texts.some((text) => sameValue(column, text, censored))) {
     add("warning", `no row of ${column.name} is "${censored}": nobody is censored`, undefined);
