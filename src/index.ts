@@ -65,6 +65,7 @@ export { summariseModel } from "./verbs/summary/summary.ts";
 // Question and repair; many runs.
 
 export { type BoostResult, boost } from "./verbs/boost.ts";
+export { boostCauses } from "./verbs/causes/boost-causes.ts";
 export { type Comparison, compare } from "./verbs/compare.ts";
 export { type Discovery, discover } from "./verbs/discover/discover.ts";
 export { discoverModel } from "./verbs/discover/discover-model.ts";

@@ -275,7 +275,23 @@ beforeAll(() => {
   const others = writeScratch("others-gbsg.csv", `${lines.slice(0, 300).join("\n")}\n`);
   print("boost", "carried out and judged", [cox, others, "--apply", saved]);
 
+  const mgus = "test/tables/mgus2.csv";
+  const inMgusBy = ["--drop", "id,months,ageMonths,exitMonths", "--split", "0.2,0.4,0.4", "--method", "nll"];
   const light = [...alone, "--network", "linear", "--steps", "1", "--bins", "6"];
+  const pair = ["--event", "event", "--causes", "pcm,death", "--censored", "censored"];
+  const bySeveral = {
+    "repaired by cause": ["--time", "months"],
+    "repaired by cause and age": ["--time", "exitMonths", "--entry", "ageMonths"],
+  };
+  for (const [title, own] of Object.entries(bySeveral)) {
+    const file = scratch("causes-to-repair.model");
+    runCli(["train", mgus, ...own, ...pair, ...inMgusBy, ...light, "--out", file]);
+    print("boost", title, [file, mgus, "--group", "sex = F", "--save", scratch("causes.json")]);
+  }
+  const late = scratch("late.model");
+  const ofDeath = ["--time", "exitMonths", "--entry", "ageMonths", "--event", "event", "--event-is", "death"];
+  runCli(["train", mgus, ...ofDeath, ...inMgusBy, ...light, "--out", late]);
+  print("boost", "late entry", [late, mgus, "--group", "sex = F"]);
   const two = ["--methods", "cox,graduate:l2+boost", "--replicates", "100", ...light];
   print("compare", "one split", [...inGbsg, ...groups, ...two]);
   print("compare", "two splits", [...inGbsg, "--methods", "cox,nll", "--seeds", "1,2", ...light]);
@@ -601,6 +617,7 @@ const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   compare: ["people", "peopleWithEvents"],
   discover: ["people", "designEffect"],
   explain: ["cause", "causes"],
+  boost: ["lossChange", "distanceOf", "ratio"],
   summary: ["causes", "censored"],
   export: ["incidence"],
 };

@@ -10,10 +10,18 @@ import type { DeviceArray } from "./backend.ts";
 
 export interface DeviceTraining {
   /** Whether a run over so many rows and bins fits; otherwise it goes through the host in parts. */
-  fits(sizes: { readonly N: number; readonly D: number; readonly T: number }): boolean;
+  fits(sizes: DeviceSizes): boolean;
   openLoss(settings: DeviceLossSettings): DeviceLoss;
   /** Moves the parameters and gradients together, so that one step takes them all; the handles stay as they are. */
   openOptimiser(parameters: readonly DeviceParameter[], settings: DeviceOptimiserSettings): DeviceOptimiser;
+}
+
+export interface DeviceSizes {
+  readonly N: number;
+  readonly D: number;
+  readonly T: number;
+  /** Competing causes: curves of logits of a row. */
+  readonly K: number;
 }
 
 export type DeviceObjective =
@@ -46,6 +54,10 @@ export interface DeviceGroup {
   readonly observed: ArrayLike<number>; // [blocks]
 }
 
+/**
+ * With K causes, groups are of N·K rows: row n·K + k is row n seen by cause k. Curves are then 1 − F_k, what is free of
+ * the cause, and no gap is in standard errors of the mean curve itself.
+ */
 export interface DeviceGroups {
   /** Mean squared gap of curves, their largest gap in standard errors, or squared gaps of events over blocks. */
   readonly gap: "meanSquare" | "largest" | "blocks";
@@ -55,10 +67,10 @@ export interface DeviceGroups {
   /** 1-based first and last bin of each block. */
   readonly blocks: readonly { readonly first: number; readonly last: number }[];
   /** Rows in the same groups, taken together: the combination of each row, and the groups of each combination. */
-  readonly combinationOf: Int32Array; // [N]
+  readonly combinationOf: Int32Array; // [N·K]
   readonly groupsOf: readonly (readonly number[])[];
   /** Every row once, combination by combination. */
-  readonly order: Int32Array; // [N]
+  readonly order: Int32Array; // [N·K]
   readonly dual:
     | { readonly form: "ascent"; readonly rate: number }
     | { readonly form: "augmented"; readonly penalty: number };
@@ -66,12 +78,14 @@ export interface DeviceGroups {
 
 export interface DeviceLossSettings {
   readonly T: number;
-  /** The last bin at risk of each row, 1-based; and whether the event is in it. */
+  /** Competing causes; 1 where there is one kind of event. More take the likelihood without the tail term alone. */
+  readonly K: number;
+  /** The last bin at risk of each row, 1-based; and of which cause, from 1, the event in it is, 0 for none. */
   readonly bin: Int32Array; // [N]
   readonly event: ArrayLike<number>; // [N]
-  /** The first bin at risk, and the weight of each row in the likelihood; 1 unless given. */
-  readonly first?: Int32Array; // [N]
-  readonly weight?: ArrayLike<number>; // [N]
+  /** The first bin at risk, beyond the last one for a row in no bin; and the weight of each row; 1 unless given. */
+  readonly first?: Int32Array | undefined; // [N]
+  readonly weight?: ArrayLike<number> | undefined; // [N]
   readonly objective: DeviceObjective;
   readonly groups: DeviceGroups | null;
   /** Entries of the log. */
@@ -87,8 +101,8 @@ export interface LossEntry {
 
 export interface DeviceLoss {
   /** A forward pass writes the logits; the backward pass reads dLogits. */
-  readonly logits: DeviceArray; // [N,T]
-  readonly dLogits: DeviceArray; // [N,T]
+  readonly logits: DeviceArray; // [N,K,T]
+  readonly dLogits: DeviceArray; // [N,K,T]
   writeMultipliers(values: ArrayLike<number>): void;
   /** Loss and distances at the logits, kept as an entry of the log; with a dual step, the multipliers move first. */
   measure(entry: number, takesDualStep: boolean): void;

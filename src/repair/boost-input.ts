@@ -6,10 +6,12 @@
 import { InputError, nameRows } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
+import type { CauseCurves } from "../data/curves/cause-curves.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import { type BinnedRightCensored, pickBinned } from "../data/outcomes/outcomes.ts";
-import { eventsOfPeople, type People, pickPeople } from "../data/outcomes/people.ts";
-import type { BinnedRightCensoredInput, CurvesInput } from "../data/plain-input.ts";
+import { type BinnedOutcomes, type BinnedSingleCause, pickBinned } from "../data/outcomes/outcomes.ts";
+import { type People, pickPeople } from "../data/outcomes/people.ts";
+import type { BinnedSingleCauseInput, CurvesInput } from "../data/plain-input.ts";
+import type { BinnedCauses } from "../stats/causes/binned-causes.ts";
 import { MINIMUM_AT_RISK } from "../stats/kaplan-meier.ts";
 import type { BoostFeatures } from "./mcboost-auditors.ts";
 
@@ -23,7 +25,8 @@ export interface BoostGroup {
 
 export interface BoostInput {
   readonly curves: CurvesInput;
-  readonly outcomes: BinnedRightCensoredInput;
+  /** Entries and weights are for a repair on the hazard scale; MCBoostSurv refuses entries. */
+  readonly outcomes: BinnedSingleCauseInput;
   /** For the ridge auditor. */
   readonly features?: BoostFeatures;
   /** For the group auditor; "everyone" is a group only if given as one. */
@@ -219,12 +222,8 @@ export function checkRepaired(curves: Curves, T: number): void {
   checkSurvival(curves);
 }
 
-/** What is repaired: curves, the outcomes of their rows, and the groups. */
-export interface BoostTask {
-  /** Predicted survival of each person at the end of every bin. */
-  readonly curves: Curves; // [N,T]
-  /** The bin in which each person had the event or was censored. */
-  readonly outcomes: BinnedRightCensored; // [N]
+/** Whom a repair is of: groups, and whose rows are whose. */
+export interface RepairedGroups {
   /** Everyone is a group only if given as one. */
   readonly groups: readonly BoostGroup[];
   /**
@@ -234,6 +233,29 @@ export interface BoostTask {
   readonly people?: People;
 }
 
+/** What is repaired: curves of either kind, the outcomes of their rows, and the groups. */
+export interface RepairTask<Predicted extends Curves | CauseCurves, Observed extends BinnedOutcomes>
+  extends RepairedGroups {
+  readonly curves: Predicted; // [N,T] or [N,K,T]
+  readonly outcomes: Observed; // [N]
+}
+
+/** A repair of survival curves. */
+export interface BoostTask extends RepairedGroups {
+  /** Predicted survival of each person at the end of every bin. */
+  readonly curves: Curves; // [N,T]
+  /** The bin in which each person had the event or was censored; first bins at risk and weights where there are any. */
+  readonly outcomes: BinnedSingleCause; // [N]
+}
+
+/** A repair of incidences by cause. */
+export interface CauseBoostTask extends RepairedGroups {
+  /** Predicted incidence of each person and cause at the end of every bin. */
+  readonly curves: CauseCurves; // [N,K,T]
+  /** The bin in which each person had an event or was censored, and the cause; the rest as above. */
+  readonly outcomes: BinnedCauses; // [N]
+}
+
 export const DEFAULT_FOLDS = 5;
 /** A separate stream of the seed: folds share no draws with a model's split of the same seed. */
 const FOLD_STREAM = 0xb005;
@@ -241,16 +263,22 @@ const FOLD_STREAM = 0xb005;
 const FEWEST_FOLD_ROWS = 10;
 
 /** Selects some rows of everything; members that are not among them leave their groups. */
-export function pickTask({ curves, outcomes, groups, people }: BoostTask, rows: Int32Array): BoostTask {
-  const { T, survival } = curves;
-  const picked = new Float64Array(rows.length * T);
+export function pickTask(task: BoostTask, rows: Int32Array): BoostTask;
+export function pickTask(task: CauseBoostTask, rows: Int32Array): CauseBoostTask;
+export function pickTask<Predicted extends Curves | CauseCurves, Observed extends BinnedOutcomes>(
+  task: RepairTask<Predicted, Observed>,
+  rows: Int32Array,
+): RepairTask<Predicted, Observed>;
+export function pickTask(
+  { curves, outcomes, groups, people }: RepairTask<Curves | CauseCurves, BinnedOutcomes>,
+  rows: Int32Array,
+): RepairTask<Curves | CauseCurves, BinnedOutcomes> {
   const place = new Int32Array(curves.N).fill(-1);
   rows.forEach((row, k) => {
-    picked.set(survival.subarray(row * T, (row + 1) * T), k * T);
     place[row] = k;
   });
   return {
-    curves: { N: rows.length, T, survival: picked },
+    curves: pickCurves(curves, rows),
     outcomes: pickBinned(outcomes, rows),
     groups: groups.map((group) => ({
       ...group,
@@ -258,6 +286,18 @@ export function pickTask({ curves, outcomes, groups, people }: BoostTask, rows: 
     })),
     ...present({ people: people && pickPeople(people, rows) }),
   };
+}
+
+function pickCurves(curves: Curves | CauseCurves, rows: Int32Array): Curves | CauseCurves {
+  const [values, each] =
+    "incidence" in curves ? [curves.incidence, curves.K * curves.T] : [curves.survival, curves.T];
+  const picked = new Float64Array(rows.length * each);
+  rows.forEach((row, k) => {
+    picked.set(values.subarray(row * each, (row + 1) * each), k * each);
+  });
+  return "incidence" in curves
+    ? { ...curves, N: rows.length, incidence: picked }
+    : { N: rows.length, T: curves.T, survival: picked };
 }
 
 /** One fold, and all rows outside it. */
@@ -275,9 +315,12 @@ export interface FoldOptions {
   readonly people?: People;
 }
 
-/** Deals events equally to the folds, as far as possible; with people, those with an event in any of their rows. */
+/**
+ * Deals events equally to the folds, as far as possible, those of each cause for themselves; with people, those with an
+ * event in any of their rows.
+ */
 export function cutFolds(
-  { event }: BinnedRightCensored,
+  { event: any, cause }: BinnedOutcomes,
   { folds, seed, repeat = 0, people }: FoldOptions,
 ): Fold[] {
   if (!(Number.isInteger(folds) && folds >= 2)) {
@@ -285,7 +328,8 @@ export function cutFolds(
       code: "option.invalid",
     });
   }
-  const had = people === undefined ? event : eventsOfPeople(people, event);
+  const event = cause ?? any;
+  const had = people === undefined ? event : lastEvents(people, event);
   const N = had.length;
   if (N < folds * FEWEST_FOLD_ROWS) {
     const unit = people === undefined ? "rows" : "people";
@@ -298,7 +342,8 @@ export function cutFolds(
   shuffle(order, createRandom(seed, FOLD_STREAM + repeat));
   const foldOf = new Uint8Array(N);
   let dealt = 0;
-  for (const value of [1, 0])
+  const K = had.reduce((most, kind) => Math.max(most, kind), 1);
+  for (const value of [...Array.from({ length: K }, (_, k) => k + 1), 0])
     for (const unit of order) if (had[unit] === value) foldOf[unit] = dealt++ % folds;
   const everyone = Int32Array.from(event, (_, row) => row);
   const foldOfRow = (row: number) => foldOf[people?.of[row] ?? row];
@@ -306,4 +351,11 @@ export function cutFolds(
     inside: everyone.filter((row) => foldOfRow(row) === fold),
     outside: everyone.filter((row) => foldOfRow(row) !== fold),
   }));
+}
+
+/** The kind of each person's event, the last where there are several; 0 without one. */
+function lastEvents({ count, of }: People, event: Uint8Array): Uint8Array {
+  const kinds = new Uint8Array(count);
+  for (let row = 0; row < of.length; row++) if (event[row] > 0) kinds[of[row]] = event[row];
+  return kinds;
 }

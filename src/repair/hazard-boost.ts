@@ -4,19 +4,20 @@
  *   −log S'(t) = Σ_{s≤t} exp(Σ_{g ∋ i} a_g,b(s)) · (log S(s−1) − log S(s)).
  * Curves stay decreasing and within [0, 1], and people in the same groups keep their ranks. The ratios come from events
  * and the hazards that people were at risk of, which needs no censoring weights and holds when censoring depends on the
- * features. A person's exposure is the cumulative hazard up to their own bin, with half of the event's bin: log(1 −
- * e^−x) = log x − x/2 + x²/24 − …. Groups are estimated one after the other given the others, the clearest excess
- * first, until none moves (hazard-ratios.ts has one group's estimate). The ratios applied are shrunk towards 1: by the
- * probability that the group is wrong at all, and by `doubt` standard errors.
+ * features, and under late entry (hazard-exposure.ts). Weights multiply events and exposures; what a group knows of its
+ * ratios is divided by φ = Σ w²x/Σ wx, so that doubling all weights changes nothing. Groups are estimated one after the
+ * other given the others, the clearest excess first, until none moves (hazard-ratios.ts has one group's estimate). The
+ * ratios applied are shrunk towards 1: by the probability that the group is wrong at all, and by `doubt` standard
+ * errors.
  */
 
-import { exp, log, power } from "../core/elementary.ts";
+import { exp, power, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../data/outcomes/outcomes.ts";
 import { equalEventBlocks, type TimeBlock } from "../objectives/time-blocks.ts";
-import { matchOutcomes } from "../stats/calibration/calibration.ts";
+import { matchHistories } from "../stats/calibration/calibration.ts";
 import {
   type BoostGroup,
   type BoostInput,
@@ -26,7 +27,8 @@ import {
   findGroup,
   markMembers,
 } from "./boost-input.ts";
-import { estimateRatios, type HazardRatios, preparePriors } from "./hazard-ratios.ts";
+import { type Exposure, measureExposure } from "./hazard-exposure.ts";
+import { estimateRatios, type GroupEvents, type HazardRatios, preparePriors } from "./hazard-ratios.ts";
 
 export interface HazardBoostOptions {
   /** Maximum number of time blocks, with equally many events each. */
@@ -76,43 +78,11 @@ export interface HazardBoost {
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** Curves are floored at this value: nobody is left to have the hazards beyond it. */
-const SMALLEST_SURVIVAL = 1e-6;
 /** The groups are revisited until no log ratio moves by more than this. */
 const SETTLED = 1e-4;
 const MAX_CYCLES = 50;
 /** Before the events are seen, one of the named groups is expected to be wrong; a single group has even odds. */
 const guessWrong = (G: number) => 1 / Math.max(G, 2);
-
-/** How much each row was at risk of, and when its events came. */
-interface Exposure {
-  readonly B: number;
-  readonly blockOf: Int32Array; // [T+1]
-  readonly values: Float64Array; // [N,B]
-}
-
-function measureExposure(
-  { N, T, survival }: Curves,
-  { bin, event }: BinnedRightCensored,
-  blocks: readonly TimeBlock[],
-): Exposure {
-  const B = blocks.length;
-  const blockOf = new Int32Array(T + 1);
-  blocks.forEach(({ first, last }, b) => {
-    blockOf.fill(b, first, last + 1);
-  });
-  const values = new Float64Array(N * B);
-  for (let i = 0; i < N; i++) {
-    let before = 1;
-    for (let t = 1; t <= bin[i] && before > SMALLEST_SURVIVAL; t++) {
-      const now = Math.max(Math.min(survival[i * T + t - 1], before), SMALLEST_SURVIVAL);
-      const part = t === bin[i] && event[i] === 1 ? 0.5 : 1;
-      values[i * B + blockOf[t]] += part * log(before / now);
-      before = now;
-    }
-  }
-  return { B, blockOf, values };
-}
 
 /** The state of one group while the ratios are estimated. */
 interface Sought {
@@ -126,21 +96,36 @@ interface Sought {
 }
 
 export function fitHazardBoost(input: BoostInput, options: Partial<HazardBoostOptions> = {}): HazardBoost {
-  const { curves, binned: outcomes } = matchOutcomes(input.curves, input.outcomes, "a repair");
+  const { curves, binned: outcomes } = matchHistories(input.curves, input.outcomes, "a repair");
   const { groups = [] } = input;
-  const settings = checkOptions({ ...HAZARD_BOOST_DEFAULTS, ...options });
+  const settings = checkHazardOptions({ ...HAZARD_BOOST_DEFAULTS, ...options });
   checkSurvival(curves);
   checkGroups(groups);
-  const { N, T } = curves;
-  if (N === 0) throw new InputError("no rows to calibrate on", { code: "rows.none" });
+  if (curves.N === 0) throw new InputError("no rows to calibrate on", { code: "rows.none" });
   const blocks = equalEventBlocks(outcomes, settings.timeBuckets);
   const exposure = measureExposure(curves, outcomes, blocks);
+  return fitRatios({ outcomes, blocks, exposure }, groups, settings);
+}
+
+/** The events of one cause, or of the only one, and what the rows were at risk of. */
+export interface ObservedHazards {
+  readonly outcomes: BinnedSingleCause; // [N]
+  readonly blocks: readonly TimeBlock[]; // [B]
+  readonly exposure: Exposure; // [N,B]
+}
+
+/** Finds the ratios of all groups. */
+export function fitRatios(
+  { outcomes, blocks, exposure }: ObservedHazards,
+  groups: readonly BoostGroup[],
+  settings: HazardBoostOptions,
+): HazardBoost {
   const all = groups.map((group) => startGroup(group, outcomes, exposure));
   const sought = all.filter(({ rows }) => rows.length > 0);
-  seekRatios(sought, exposure);
+  seekRatios(sought, exposure, outcomes.weight);
   return {
     kind: "hazards",
-    T,
+    T: outcomes.T,
     options: settings,
     share: 1,
     blocks,
@@ -170,7 +155,7 @@ function drawTowardsOne({ logRatios, probability, z }: HazardRatios, doubt: numb
   return Array.from(logRatios, (a) => probability * sure * a);
 }
 
-function checkOptions(settings: HazardBoostOptions): HazardBoostOptions {
+export function checkHazardOptions(settings: HazardBoostOptions): HazardBoostOptions {
   const { timeBuckets, doubt } = settings;
   const refuse = (name: string, value: number) => {
     throw new InputError(`${name} cannot be ${value}`, { code: "option.invalid" });
@@ -180,30 +165,54 @@ function checkOptions(settings: HazardBoostOptions): HazardBoostOptions {
   return { timeBuckets, doubt };
 }
 
-function startGroup(group: BoostGroup, { bin, event }: BinnedRightCensored, exposure: Exposure): Sought {
+function startGroup(group: BoostGroup, outcomes: BinnedSingleCause, exposure: Exposure): Sought {
+  const { bin, event, firstBin, weight } = outcomes;
   const { B, blockOf, values } = exposure;
   const mask = markMembers(group, bin.length);
   const rows = Int32Array.from(mask.keys()).filter((i) => mask[i] === 1);
   const observed = new Float64Array(B);
   let expected = 0;
   for (const i of rows) {
-    if (event[i] === 1) observed[blockOf[bin[i]]]++;
-    for (let b = 0; b < B; b++) expected += values[i * B + b];
+    const own = weight === undefined ? 1 : weight[i];
+    const isAtRisk = firstBin === undefined || firstBin[i] <= bin[i];
+    if (event[i] === 1 && isAtRisk) observed[blockOf[bin[i]]] += own;
+    for (let b = 0; b < B; b++) expected += own * values[i * B + b];
   }
   return { group, rows, observed, expected, current: new Float64Array(B), found: undefined };
 }
 
+/** φ = Σ w²x/Σ wx by block: a weighted sum of events varies as φ times as many events would. */
+function measureDispersion(rows: Int32Array, { B, values }: Exposure, weight: Float64Array): Float64Array {
+  const sums = new Float64Array(B);
+  const squares = new Float64Array(B);
+  for (const i of rows) {
+    for (let b = 0; b < B; b++) {
+      sums[b] += weight[i] * values[i * B + b];
+      squares[b] += square(weight[i]) * values[i * B + b];
+    }
+  }
+  // Without exposure there is nothing to be sure of.
+  return sums.map((sum, b) => (sum > 0 ? squares[b] / sum : 1));
+}
+
 /** Fills `found` of every group. */
-function seekRatios(sought: readonly Sought[], { B, values }: Exposure): void {
+function seekRatios(sought: readonly Sought[], measured: Exposure, weight?: Float64Array): void {
+  const { B, values } = measured;
+  const dispersions = sought.map(({ rows }) => weight && measureDispersion(rows, measured, weight));
   const priors = preparePriors(B);
   const wrong = guessWrong(sought.length);
   const repaired = values.slice(); // [N,B], under the ratios of all groups
-  const estimate = ({ rows, observed, current }: Sought): HazardRatios => {
+  const estimate = (one: Sought): HazardRatios => {
+    const { rows, observed, current } = one;
     const exposure = new Float64Array(B);
-    for (const i of rows) for (let b = 0; b < B; b++) exposure[b] += repaired[i * B + b];
+    for (const i of rows) {
+      const own = weight === undefined ? 1 : weight[i];
+      for (let b = 0; b < B; b++) exposure[b] += own * repaired[i * B + b];
+    }
     // without its own ratios
     for (let b = 0; b < B; b++) exposure[b] *= exp(-current[b]);
-    return estimateRatios({ observed, exposure }, priors, wrong);
+    const known = divideBy(dispersions[sought.indexOf(one)], { observed, exposure });
+    return estimateRatios(known, priors, wrong);
   };
   /** Returns how far the furthest log ratio moved. */
   const take = (one: Sought, found: HazardRatios): number => {
@@ -234,6 +243,13 @@ function seekRatios(sought: readonly Sought[], { B, values }: Exposure): void {
   }
 }
 
+/** What a group's events and exposure are worth: as many of people who weigh 1. */
+function divideBy(dispersion: Float64Array | undefined, { observed, exposure }: GroupEvents): GroupEvents {
+  if (dispersion === undefined) return { observed, exposure };
+  const known = (values: ArrayLike<number>) => dispersion.map((phi, b) => values[b] / phi);
+  return { observed: known(observed), exposure: known(exposure) };
+}
+
 /** The repair scaled to the given share. */
 export function scaleHazardBoost(boost: HazardBoost, share: number): HazardBoost {
   const updates = boost.updates.map(({ group, logRatios }) => ({
@@ -241,6 +257,23 @@ export function scaleHazardBoost(boost: HazardBoost, share: number): HazardBoost
     logRatios: logRatios.map((a) => share * a),
   }));
   return { ...boost, share: boost.share * share, updates: share === 0 ? [] : updates };
+}
+
+/** The log ratios of every row, [N,B]: those of all its groups. */
+export function sumRatios(
+  { updates, groups: known, blocks }: Pick<HazardBoost, "updates" | "groups" | "blocks">,
+  N: number,
+  groups: readonly BoostGroup[],
+): Float64Array {
+  const B = blocks.length;
+  const logRatios = new Float64Array(N * B);
+  for (const { group, logRatios: own } of updates) {
+    const mask = markMembers(findGroup(groups, known[group].name), N);
+    for (let i = 0; i < N; i++) {
+      if (mask[i] === 1) for (let b = 0; b < B; b++) logRatios[i * B + b] += own[b];
+    }
+  }
+  return logRatios;
 }
 
 /** Repairs the same model's curves for any rows; groups are matched by name. */
@@ -252,13 +285,7 @@ export function applyHazardBoost(
   const { N, T } = curves;
   checkRepaired(curves, boost.T);
   const B = boost.blocks.length;
-  const logRatios = new Float64Array(N * B);
-  for (const { group, logRatios: own } of boost.updates) {
-    const mask = markMembers(findGroup(groups, boost.groups[group].name), N);
-    for (let i = 0; i < N; i++) {
-      if (mask[i] === 1) for (let b = 0; b < B; b++) logRatios[i * B + b] += own[b];
-    }
-  }
+  const logRatios = sumRatios(boost, N, groups);
   const survival = Float64Array.from(curves.survival);
   for (let i = 0; i < N; i++) {
     // A person whom no group moves keeps the curve to the last bit.

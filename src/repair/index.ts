@@ -1,2 +1,3 @@
+export { applyCauseHazards, type CauseHazardBoost } from "./cause-hazards.ts";
 export { fitBoostRounds } from "./left-out.ts";
 export { applyBoost, type Boost, boostCurves, fitBoost, type McBoost } from "./mcboost.ts";

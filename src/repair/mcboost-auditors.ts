@@ -11,7 +11,7 @@
 import { log, square } from "../core/elementary.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { present } from "../core/present.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../data/outcomes/outcomes.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
@@ -51,6 +51,11 @@ export function isInside(S: number, cell: BoostCell): boolean {
   return S >= cell.low && (S < cell.high || cell.high === 1);
 }
 
+/** Outcomes of people who are seen from the start; each row counts by its weight, where it has one. */
+export interface WeighedOutcomes extends BinnedSingleCause {
+  readonly firstBin?: never;
+}
+
 export interface CensoringWeights {
   /** 1/G for an event in bin t, at every column from t on. */
   readonly dead: Float64Array; // [T+1]
@@ -67,13 +72,10 @@ export interface WeighOptions {
   readonly rows?: ArrayLike<number>;
 }
 
-function markRows(rows: ArrayLike<number>, N: number): Uint8Array {
-  const mask = new Uint8Array(N);
-  for (let k = 0; k < rows.length; k++) mask[rows[k]] = 1;
-  return mask;
-}
-
-export function weighCensoring(outcomes: BinnedRightCensored, options: WeighOptions): CensoringWeights {
+export function weighCensoring(
+  { weight, ...outcomes }: WeighedOutcomes,
+  options: WeighOptions,
+): CensoringWeights {
   const { minimumFollowed, reference, rows } = options;
   const { T } = outcomes;
   const { atRisk } = tallyBins(outcomes, undefined, rows);
@@ -82,7 +84,7 @@ export function weighCensoring(outcomes: BinnedRightCensored, options: WeighOpti
   // The reference takes R's survfit(Surv(time, 1 − status)) and its value at T_i: "simple" ties, right-continuous.
   const G = censoringKaplanMeierBinned(outcomes, {
     ties: reference ? "simple" : "reverse",
-    ...present({ weights: rows && markRows(rows, outcomes.bin.length) }),
+    ...present({ weights: weight, rows }),
   });
   const invert = (g: number) => 1 / Math.max(g, SMALLEST_CENSORING_SURVIVAL);
   return {
@@ -94,7 +96,7 @@ export function weighCensoring(outcomes: BinnedRightCensored, options: WeighOpti
 
 /** The calibration rows and their curves at one round. */
 export interface AuditedCurves {
-  readonly outcomes: BinnedRightCensored;
+  readonly outcomes: WeighedOutcomes;
   readonly survival: Float64Array; // [N,T]
   /** The curves that decide which cell an entry is in. */
   readonly located: Float64Array; // [N,T]
@@ -188,17 +190,9 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
   const candidates: Candidate[] = [];
   for (const { index, rows, members, weights } of groups) {
     const targets = weights === undefined ? audit.targets : measureTargets(audited, weights, cell, rows);
-    let sum = 0;
-    let squares = 0;
-    let count = 0;
-    for (let k = 0; k < targets.rows.length; k++) {
-      if (members[targets.rows[k]] === 0) continue;
-      sum += targets.target[k];
-      squares += targets.target[k] * targets.target[k];
-      count++;
-    }
-    // The sum's own standard error is √(Σ target² − (Σ target)²/n): the censoring curve is treated as known.
-    const spread = count === 0 ? 0 : Math.max(0, squares - (sum * sum) / count);
+    const moments = sumTargets(targets, members, audited.outcomes.weight);
+    const { count, spread } = moments;
+    let { sum } = moments;
     if (doubt > 0) sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * Math.sqrt(spread));
     if (sum === 0) continue;
     const correlation = sum / divisor;
@@ -209,12 +203,35 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
   return candidates;
 }
 
+/** Σ w·target over the members, Σ w, and the sum's own variance, where the censoring curve is treated as known. */
+function sumTargets({ rows, target }: CellTargets, members: Uint8Array, weight?: Float64Array) {
+  let [sum, count] = [0, 0];
+  let [ofSquares, ofTargets, ofOnes] = [0, 0, 0]; // of w² by the power of the target
+  for (let k = 0; k < rows.length; k++) {
+    if (members[rows[k]] === 0) continue;
+    const own = weight === undefined ? 1 : weight[rows[k]];
+    const weighed = own * target[k];
+    sum += weighed;
+    count += own;
+    ofSquares += weighed * weighed;
+    ofTargets += own * weighed;
+    ofOnes += own * own;
+  }
+  const mean = count === 0 ? 0 : sum / count;
+  // Σ w²(target − mean)², which is Σ target² − (Σ target)²/n without weights.
+  const spread =
+    weight === undefined
+      ? ofSquares - (count === 0 ? 0 : (sum * sum) / count)
+      : ofSquares - 2 * mean * ofTargets + mean * mean * ofOnes;
+  return { sum, count, spread: Math.max(0, spread) };
+}
+
 /**
  * How much the group's mean over the cell's audited columns falls when the cumulative hazards of its entries there are
  * multiplied by 1 + a, per a: the mean of −S log S, entries outside the probability range counting as 0.
  */
 export function measureLeverage(
-  { survival, located, outcomes: { T } }: AuditedCurves,
+  { survival, located, outcomes: { T, weight } }: AuditedCurves,
   cell: BoostCell,
   rows: Int32Array,
   auditedBins: number,
@@ -224,14 +241,15 @@ export function measureLeverage(
   let count = 0;
   for (const row of rows) {
     const start = row * T - 1;
+    const own = weight === undefined ? 1 : weight[row];
     let isIn = false;
     for (let t = cell.fromBin; t <= lastBin; t++) {
       if (!isInside(located[start + t], cell)) continue;
       isIn = true;
       const S = survival[start + t];
-      if (S > 0) sum -= S * log(S);
+      if (S > 0) sum -= own * (S * log(S));
     }
-    if (isIn) count++;
+    if (isIn) count += own;
   }
   return count === 0 ? 0 : sum / (count * (lastBin - cell.fromBin + 1));
 }

@@ -12,8 +12,8 @@
 import { InputError, NumericalError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { matchOutcomes } from "../stats/calibration/calibration.ts";
+import { type BinnedSingleCause, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import { matchHistories } from "../stats/calibration/calibration.ts";
 import {
   type BoostGroup,
   type BoostInput,
@@ -39,6 +39,7 @@ import {
   type CensoringWeights,
   measureLeverage,
   measureTargets,
+  type WeighedOutcomes,
   weighCensoring,
 } from "./mcboost-auditors.ts";
 import { type BoostUpdate, createCells, moveCurves, readResidual } from "./mcboost-moves.ts";
@@ -103,7 +104,8 @@ export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {})
 /** Like `fitBoost`, but also returns the curves it arrived at. */
 export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = {}): BoostFit {
   const settings = chooseOptions(options);
-  const { curves, binned: outcomes } = matchOutcomes(input.curves, input.outcomes, "a repair");
+  const { curves, binned } = matchHistories(input.curves, input.outcomes, "a repair");
+  const outcomes = requireFromTheStart(binned, settings);
   const { N, T } = curves;
   checkSurvival(curves);
   if (N === 0) throw new InputError("no rows to calibrate on", { code: "rows.none" });
@@ -141,6 +143,25 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
   };
   return { boost, curves: { N, T, survival } };
 }
+
+/** Outcomes that MCBoostSurv's residual is defined for. */
+function requireFromTheStart(binned: BinnedSingleCause, settings: BoostOptions): WeighedOutcomes {
+  refuseBeyondCensoring(binned, "MCBoostSurv", ["weight"], NOT_UNDER_ENTRY);
+  const foreign = settings.reference
+    ? "the R package"
+    : settings.auditor === "ridge"
+      ? "the ridge auditor"
+      : null;
+  if (binned.weight === undefined || foreign === null) return binned as WeighedOutcomes;
+  throw new InputError(`${foreign} takes no weights`, {
+    code: "outcomes.beyond",
+    where: "outcomes.weight",
+    hint: "leave the weights out, or repair on the hazard scale",
+  });
+}
+
+const NOT_UNDER_ENTRY =
+  "its residual S − 1[T > t] counts everyone from the start of the clock: take the method hazards";
 
 /** What the rounds of a boost look at, and the curves they move. */
 interface BoostWork {
@@ -195,11 +216,16 @@ function findCandidates({
     const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
     // As in the reference: where all residuals are equal there is nothing to learn, however large they are.
     if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
-    const divisor = settings.correlateOver === "all" ? size.N : targets.rows.length;
+    const all = audited.outcomes.weight?.reduce((sum, own) => sum + own, 0) ?? size.N;
+    const divisor = settings.correlateOver === "all" ? all : sumWeights(audited.outcomes, targets.rows);
     return features === undefined
       ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
       : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
   });
+}
+
+function sumWeights({ weight }: WeighedOutcomes, rows: Int32Array): number {
+  return weight === undefined ? rows.length : rows.reduce((sum, row) => sum + weight[row], 0);
 }
 
 /** Applies the update of a candidate; undefined if it moves nobody. */
@@ -298,7 +324,7 @@ export function* replayBoost(
 function chooseAudited(
   groups: readonly BoostGroup[],
   members: readonly Uint8Array[],
-  outcomes: BinnedRightCensored,
+  outcomes: WeighedOutcomes,
   weights: CensoringWeights,
   settings: BoostOptions,
 ): { readonly usable: readonly AuditedGroup[]; readonly skipped: McBoost["skipped"] } {
@@ -327,7 +353,7 @@ function takeLargest(candidates: Candidate[]): Candidate {
 
 /** Why these rows cannot be audited in any cell. */
 function findObstacle(
-  outcomes: BinnedRightCensored,
+  outcomes: WeighedOutcomes,
   rows: Int32Array,
   weights: CensoringWeights,
 ): string | undefined {

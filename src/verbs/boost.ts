@@ -7,22 +7,24 @@
  * it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */
 import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import {
-  type BinnedRightCensoredInput,
+  type BinnedSingleCauseInput,
   type CurvesInput,
-  toBinnedRightCensored,
+  toBinnedSingleCause,
   toCurves,
   toInt32,
 } from "../data/plain-input.ts";
 import { type BoostTask, pickTask } from "../repair/boost-input.ts";
-import { fitBoostRounds, fitHazardShare, type RoundChoice, type ShareChoice } from "../repair/left-out.ts";
+import { fitBoostRounds, type RoundChoice } from "../repair/left-out.ts";
 import { applyBoost, type Boost, type BoostOptions, fitBoost } from "../repair/mcboost.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/kaplan-meier.ts";
-import { type Scores, scoreCurves } from "../stats/scores/scores.ts";
+import { fitHazardShare, type ShareChoice, type ShareChoiceOptions } from "../repair/share-choice.ts";
+import { type BoostVerdict, judgeBoost } from "./boost-verdict.ts";
 
 export { type BoostTask, DEFAULT_FOLDS, pickTask } from "../repair/boost-input.ts";
 export { DEFAULT_REPEATS } from "../repair/left-out.ts";
+export { type BoostedGroup, type BoostVerdict, judgeBoost } from "./boost-verdict.ts";
 
 /** Which rows a repair is fitted on and which judge it. */
 export interface BoostRowSets {
@@ -36,8 +38,8 @@ export interface BoostRowSets {
 export type BoostTaskInput = Omit<BoostTask, "curves" | "outcomes"> & {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
-  /** The bin in which each person had the event or was censored. */
-  readonly outcomes: BinnedRightCensoredInput;
+  /** The bin in which each person had the event or was censored; first bins at risk and weights where there are any. */
+  readonly outcomes: BinnedSingleCauseInput;
 };
 
 export const BOOST_METHODS = ["hazards", "mcboost"] as const;
@@ -53,43 +55,6 @@ export interface GuardedBoostOptions extends Partial<BoostOptions> {
   readonly repeats?: number;
   /** Seed of the folds. */
   readonly seed?: number;
-}
-
-/** One group on the rows that neither model nor boost has seen. */
-export interface BoostedGroup {
-  readonly name: string;
-  readonly n: number;
-  readonly events: number;
-  /** Bins with at least ten rows at risk; the distances are over these. */
-  readonly bins: number;
-  /** False where there are too few events or too little follow-up to speak of a distance. */
-  readonly judged: boolean;
-  /** L2 distance of the mean curve from Kaplan-Meier. */
-  readonly distance: Change;
-  readonly ece: Change;
-}
-
-export interface Change {
-  readonly before: number | null;
-  readonly after: number | null;
-}
-
-export interface WorstChange {
-  /** The judged group furthest from Kaplan-Meier. */
-  readonly before: { readonly group: string; readonly distance: number } | null;
-  readonly after: { readonly group: string; readonly distance: number } | null;
-}
-
-/** Scores of the judging rows before and after the repair. */
-export interface BoostVerdict {
-  readonly rows: number;
-  readonly events: number;
-  readonly groups: readonly BoostedGroup[];
-  readonly worst: WorstChange;
-  readonly ibs: Change;
-  /** after / before − 1. */
-  readonly ibsChange: number | null;
-  readonly concordance: Change;
 }
 
 /** A repair and what the judging rows say of it. */
@@ -117,63 +82,20 @@ export function boost(
   const task = {
     ...given,
     curves: toCurves(given.curves),
-    outcomes: toBinnedRightCensored(given.outcomes, "a repair"),
+    outcomes: toBinnedSingleCause(given.outcomes, "a repair of survival curves"),
   };
-  const rows = { fit: toInt32(sets.fit), held: toInt32(sets.held) };
-  if (rows.held.length === 0) {
-    throw new InputError("no rows left to judge the boost on", { code: "rows.none" });
-  }
+  const rows = toRowSets(sets);
   const fitted = fitGuardedBoost(pickTask(task, rows.fit), options);
   const curves = applyBoost(fitted.boost, task.curves, { groups: task.groups });
   const held = pickTask(task, rows.held);
   return { ...fitted, curves, verdict: judgeBoost(held, pickTask({ ...task, curves }, rows.held).curves) };
 }
 
-/** Compares the task's curves with others of the same rows. */
-export function judgeBoost({ curves, outcomes, groups }: BoostTask, boosted: Curves): BoostVerdict {
-  const everyone = {
-    before: scoreCurves("all", curves, outcomes),
-    after: scoreCurves("all", boosted, outcomes),
-  };
-  const scored = groups.map(({ name, rows }): BoostedGroup => {
-    const before = scoreCurves(name, curves, outcomes, rows);
-    const after = scoreCurves(name, boosted, outcomes, rows);
-    const { bins } = before.supported;
-    return {
-      name,
-      n: before.n,
-      events: before.events,
-      bins,
-      judged: before.events >= MINIMUM_EVENTS && bins >= MINIMUM_SUPPORT * curves.T,
-      distance: { before: before.distanceL2, after: after.distanceL2 },
-      ece: { before: before.ece, after: after.ece },
-    };
-  });
-  const worstOf = (when: keyof Change) => {
-    let worst: { group: string; distance: number } | null = null;
-    for (const { name, judged, distance } of scored) {
-      const value = distance[when];
-      if (judged && value !== null && !(worst !== null && worst.distance >= value)) {
-        worst = { group: name, distance: value };
-      }
-    }
-    return worst;
-  };
-  const changeOf = (read: (scores: Scores) => number | null): Change => ({
-    before: read(everyone.before),
-    after: read(everyone.after),
-  });
-  const ibs = changeOf((scores) => scores.ibs);
-  const hasBoth = ibs.before !== null && ibs.after !== null && ibs.before > 0;
-  return {
-    rows: curves.N,
-    events: everyone.before.events,
-    groups: scored,
-    worst: { before: worstOf("before"), after: worstOf("after") },
-    ibs,
-    ibsChange: hasBoth ? (ibs.after ?? 0) / (ibs.before ?? 1) - 1 : null,
-    concordance: changeOf((scores) => scores.concordance),
-  };
+/** Rows that fit, and at least one that judges. */
+export function toRowSets(sets: Readonly<Record<keyof BoostRowSets, ArrayLike<number>>>): BoostRowSets {
+  const rows = { fit: toInt32(sets.fit), held: toInt32(sets.held) };
+  if (rows.held.length > 0) return rows;
+  throw new InputError("no rows left to judge the boost on", { code: "rows.none" });
 }
 
 /** The R package's form. It uses no folds; its time ranges collapse to one, so none are asked for. */
@@ -196,15 +118,15 @@ export function fitGuardedBoost(task: BoostTask, options: GuardedBoostOptions = 
   const { method = "hazards", ...given } = options;
   if (method === "mcboost" && given.reference === true) return fitReference(task, given);
   if (method === "mcboost") return fitBoostRounds(task, given);
+  return fitHazardShare(task, hazardOptions(given));
+}
+
+/** The options of the method `hazards`; those of the other are refused by name. */
+export function hazardOptions(given: Omit<GuardedBoostOptions, "method">): ShareChoiceOptions {
   const { folds, seed, timeBuckets, doubt, ...others } = given;
   const [foreign] = Object.keys(others);
   if (foreign !== undefined) {
     throw new InputError(`${foreign} is an option of the method "mcboost"`, { code: "option.conflict" });
   }
-  return fitHazardShare(task, {
-    ...(folds === undefined ? {} : { folds }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(timeBuckets === undefined ? {} : { timeBuckets }),
-    ...(doubt === undefined ? {} : { doubt }),
-  });
+  return present({ folds, seed, timeBuckets, doubt });
 }

@@ -24,11 +24,9 @@ import {
   type CompareTask,
   type MethodMeans,
   type MethodResult,
-  NO_REPAIR,
   type NamedSplit,
   runMethod,
 } from "./comparison/method-run.ts";
-import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import { followRuns, type RunEvent, type Runner, runInTurn } from "./runs.ts";
 import type { TrainingRequest } from "./train-request.ts";
 
@@ -110,7 +108,6 @@ export async function* compare(
   const replicates = choices.replicates ?? defaultReplicates(study);
   refuseIncomparable(methods, splits);
   refuseForCauses(study, request, methods);
-  if (methods.some(({ boosted }) => boosted)) requireRightCensored(study.outcomes, "a repair", NO_REPAIR);
   const { people } = study;
   const source = { study, request, splits };
   const run =
@@ -183,15 +180,9 @@ function refuseForCauses(
   methods: readonly ComparedMethod[],
 ): void {
   if (causes === null) return;
-  for (const { method, distance, boosted, label } of methods) {
+  for (const { method, distance } of methods) {
     const asked = method === "start" ? {} : { method, preset, distance: distance ?? constraint?.distance };
     refuseOneKind(causes, asked, "compare cox, start, nll and graduate");
-    if (boosted) {
-      throw new InputError(`a repair in a comparison does not take several causes: "${label}"`, {
-        code: "boost.causes",
-        hint: NO_REPAIR,
-      });
-    }
   }
 }
 

@@ -29,6 +29,7 @@ export type {
   GuardedBoostOptions,
 } from "./boost.ts";
 export type { AuditedCause } from "./causes/audit-causes.ts";
+export type { CauseBoostResult, CauseBoostVerdict } from "./causes/boost-causes.ts";
 export type { CifDocument, CifRequest } from "./statistics/cif.ts";
 export type { CompareChoices, CompareEvent, CompareOptions } from "./compare.ts";
 export {

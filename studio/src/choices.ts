@@ -21,16 +21,24 @@ export interface TrainChoices {
   readonly backend: "wasm" | "webgpu" | "reference";
 }
 
-/** Everything that a person has chosen. */
-export interface Choices {
+/** How a file is read where its cells do not say it. */
+export interface Reading {
   /** Columns that are read as categories although they look like numbers. */
   readonly category: readonly string[];
+  /** Columns that are read as numbers, with decimal commas. */
+  readonly number: readonly string[];
+}
+
+/** Everything that a person has chosen. */
+export interface Choices extends Reading {
   readonly time: string;
   readonly event: string;
   /** The value of the event column that means it happened; "" leaves that to the reader's rules. */
   readonly eventIs: string;
   /** What each value of the event column means, where it tells several causes apart; empty where it does not. */
   readonly causes: Readonly<Record<string, "censored" | "cause">>;
+  /** What a cause is called; its value where it has no name. */
+  readonly causeNames: Readonly<Record<string, string>>;
   /** The date that times are counted from; "" where the time is a number. */
   readonly origin: string;
   /** Columns that an outcome may have beyond time and event; "" where it has none. */
@@ -48,3 +56,27 @@ export interface Choices {
   readonly groups: readonly NamedGroup[];
   readonly train: TrainChoices;
 }
+
+const TRAIN: TrainChoices = { preset: "default", seed: 1, deterministic: false, backend: "wasm" };
+
+/** Nothing is decided. */
+export const NO_CHOICES: Choices = {
+  category: [],
+  number: [],
+  time: "",
+  event: "",
+  eventIs: "",
+  causes: {},
+  causeNames: {},
+  origin: "",
+  entry: "",
+  start: "",
+  weights: "",
+  unit: "",
+  roles: {},
+  allowLeak: [],
+  rowsAreIndependent: false,
+  known: [],
+  groups: [],
+  train: TRAIN,
+};

@@ -9,7 +9,6 @@ export interface PersonRequest {
   readonly row: number | null;
   /** What differs from the row, or all there is without one. */
   readonly values: PersonValues;
-  readonly at: readonly number[];
 }
 
 export interface PersonView {
@@ -18,7 +17,9 @@ export interface PersonView {
   /** As the row is, where values were changed. */
   readonly before: Curve | null;
   readonly everyone: Curve;
-  readonly risks: readonly { readonly time: number; readonly risk: number; readonly before: number | null }[];
+  /** Where the curve lies with the chance that the card speaks of; null where the model does not say how sure it is. */
+  readonly band: { readonly lower: readonly number[]; readonly upper: readonly number[] } | null;
+  readonly risks: readonly PersonRisk[];
   /** The same of every cause, where the model tells several apart. */
   readonly causes: readonly PersonCause[];
   /** The risk as people of a hundred. */
@@ -27,7 +28,19 @@ export interface PersonView {
   readonly doubts: readonly string[];
 }
 
-/** What the model says of one of several causes: risks by the times asked for, and the incidence along the curve. */
+/** The risk by a moment: by 1, 5 and 10 years where they fit, and to the end of the curve. */
+export interface PersonRisk {
+  /** "5 years". */
+  readonly moment: string;
+  readonly risk: number;
+  /** As the row is, where values were changed. */
+  readonly before: number | null;
+  readonly sentence: string;
+  /** Risks at the edges of the band. */
+  readonly between: readonly [number, number] | null;
+}
+
+/** What the model says of one of several causes: risks by the same moments, and the incidence along the curve. */
 export interface PersonCause {
   readonly name: string;
   readonly risks: readonly number[];

@@ -4,10 +4,10 @@
  * what is kept if they want it kept; tables, studies and models stay in the worker.
  */
 import type { FindingLevel } from "graduate/data";
-import type { Choices, NamedGroup } from "./choices.ts";
+import type { Choices, NamedGroup, Reading } from "./choices.ts";
 import type { DriversView, PersonRequest, PersonView } from "./people.ts";
 
-export type { Choices, NamedGroup, Role, TrainChoices } from "./choices.ts";
+export type { Choices, NamedGroup, Reading, Role, TrainChoices } from "./choices.ts";
 
 /** An error as a page shows it. */
 export interface Trouble {
@@ -37,7 +37,7 @@ export interface TableView {
   readonly rows: number;
   readonly columns: readonly ColumnView[];
   /** The choices that are likely meant, and why. */
-  readonly guess: Pick<Choices, "time" | "event" | "eventIs" | "origin" | "unit">;
+  readonly guess: Pick<Choices, "time" | "event" | "eventIs" | "origin" | "start" | "unit">;
   readonly why: { readonly time: string; readonly event: string };
 }
 
@@ -62,9 +62,9 @@ export interface CauseCurve {
   readonly incidence: readonly number[];
 }
 
-/** What keeps a run from starting, and by which name it can be overruled. */
+/** What keeps a run from starting, and by which name it can be overruled; "person": a column says whose row it is. */
 export interface Blocker extends Trouble {
-  readonly overrule: "allowLeak" | "rowsAreIndependent" | null;
+  readonly overrule: "allowLeak" | "rowsAreIndependent" | "person" | null;
 }
 
 /** What is known of the table before anything is fitted. */
@@ -98,6 +98,8 @@ export interface GroupProgress {
   readonly distance: number;
   readonly slack: number;
   readonly constrained: boolean;
+  /** What the verdict says, where there is one. */
+  readonly isMet?: boolean;
 }
 
 /** Observed and predicted survival of a group on the validation rows. */
@@ -150,6 +152,8 @@ export interface ModelView {
   /** The command that repeats this in a terminal. */
   readonly command: string;
   readonly met: string | null;
+  /** How far each group is from what was observed on the rows that the model was held on; null where none was held. */
+  readonly held: readonly GroupProgress[] | null;
   /** The verdict of training, of a model of several causes; null of others. */
   readonly byCause: readonly CauseVerdict[] | null;
 }
@@ -165,7 +169,14 @@ export type PersonInput =
     }
   | { readonly kind: "choice"; readonly name: string; readonly values: readonly string[] };
 
-export type { PersonValues, PersonRequest, PersonView, PersonCause, DriversView } from "./people.ts";
+export type {
+  PersonValues,
+  PersonRequest,
+  PersonView,
+  PersonCause,
+  PersonRisk,
+  DriversView,
+} from "./people.ts";
 
 /** Another model's incidences of the rows of the table that is open, a file for each cause. */
 export interface IncidenceRequest {
@@ -207,11 +218,12 @@ export interface Kept {
 }
 
 /** A table of this computer, or one of the page's own. */
-export type TableFile = File | { readonly name: string; readonly address: string };
+export type TableFile = File | { readonly name: string; readonly address: string; readonly unit: string };
 
 /** What the page may ask of its worker. */
 export interface Desk {
-  openTable(file: TableFile, category: readonly string[]): Promise<TableView>;
+  /** A file, or null for the one that is open, to be read in another way. */
+  openTable(file: TableFile | null, reading: Reading): Promise<TableView>;
   checkTable(choices: Choices): Promise<GateView>;
   suggestGroups(choices: Choices): Promise<readonly NamedGroup[]>;
   viewGroups(choices: Choices, groups: readonly NamedGroup[]): Promise<readonly GroupView[]>;

@@ -120,6 +120,10 @@ describe("files that are no tables", () => {
     ["a PDF document", "%PDF-1.4\n"],
     ["an Arrow or Feather file", "ARROW1\0\0"],
     ["an SQLite database", "SQLite format 3\0"],
+    ["a JSON document", '{"time": [1, 2]}'],
+    ["a JSON document", '[{"time": 1}]'],
+    ["a web page, perhaps one that asks to log in", "<!DOCTYPE html>\n<title>Sign in</title>"],
+    ["an XML document", '<?xml version="1.0"?>'],
     ["a binary file: it has zero bytes", "a,b\n1,\0\n"],
   ])("are refused as %s", async (what, head) => {
     const error = await failure("t.csv", Buffer.from(head, "latin1"));

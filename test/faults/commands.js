@@ -16,6 +16,16 @@ export function makeTable(people) {
   return `time,event,age,arm\n${rows.join("\n")}\n`;
 }
 
+/** The same people with weights, two causes and curves at two times, as a table and as files of curves beside it. */
+export function makeWeighed(people) {
+  const rows = makeTable(people).trimEnd().split("\n").slice(1);
+  const table = rows.map((row, i) => `${row},${1 + (i % 3)},${i % 10 < 6 ? 1 + (i % 2) : 0},0.6,0.2`);
+  return `time,event,age,arm,weight,cause,S(12),S(25)\n${table.join("\n")}\n`;
+}
+
+/** Incidences at the same times, of either cause. */
+export const makeIncidence = (people) => `F(12),F(25)\n${"0.2,0.4\n".repeat(people)}`;
+
 export const PLAN = {
   name: "tiny",
   about: "One small run.",
@@ -99,6 +109,18 @@ const FILES = [
     name: "boost",
     line: "boost {given.model} {others.csv} --out {curves.csv} --save {repair.json}",
     outputs: ["curves.csv", "repair.json"],
+  },
+  {
+    name: "boost with weights",
+    line: `boost --curves {weighed.csv} ${OUTCOME} --weights weight --out {curves.csv}`,
+    outputs: ["curves.csv"],
+  },
+  {
+    name: "boost by cause",
+    line:
+      "boost {weighed.csv} --time time --event cause --causes 1=a,2=b --curves a={incidence.csv} " +
+      "--curves b={incidence.csv} --out a={a.csv},b={b.parquet}",
+    outputs: ["a.csv", "b.parquet"],
   },
   {
     name: "km with a plot",

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { COMMANDS, makeTable, PLAN } from "./commands.js";
+import { COMMANDS, makeIncidence, makeTable, makeWeighed, PLAN } from "./commands.js";
 import { tryFullDevice } from "./full-device.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -72,10 +72,17 @@ function startWorker(name, scratch) {
 function prepare(command, scratch) {
   const folder = join(scratch, `${command.name.replaceAll(" ", "-")}/`);
   mkdirSync(folder);
-  for (const name of ["table.csv", "others.csv", "plan.json", "given.model"]) {
+  for (const name of [
+    "table.csv",
+    "others.csv",
+    "weighed.csv",
+    "incidence.csv",
+    "plan.json",
+    "given.model",
+  ]) {
     if (existsSync(join(scratch, name))) copyFileSync(join(scratch, name), join(folder, name));
   }
-  const args = command.args.map((arg) => arg.replace(/^\{(.*)\}$/, (_, name) => folder + name));
+  const args = command.args.map((arg) => arg.replaceAll(/\{(.*?)\}/g, (_, name) => folder + name));
   return { folder, args, inputs: readdirSync(folder) };
 }
 
@@ -173,6 +180,8 @@ let printed = 0;
 try {
   writeFileSync(join(scratch, "table.csv"), makeTable(90));
   writeFileSync(join(scratch, "others.csv"), makeTable(241));
+  writeFileSync(join(scratch, "weighed.csv"), makeWeighed(241));
+  writeFileSync(join(scratch, "incidence.csv"), makeIncidence(241));
   writeFileSync(join(scratch, "plan.json"), JSON.stringify(PLAN));
   const { args, folder } = prepare({ ...COMMANDS[0], name: "given" }, scratch);
   const made = await workers[0].run(args, folder, null);

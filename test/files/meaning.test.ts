@@ -277,6 +277,7 @@ describe("files of version 0.1.0", () => {
   test.each(["hazards.boost.json", "mcboost.boost.json"])("%s repairs what it did", async (name) => {
     const { boost, warnings } = boostFromJson(readFileSync(fixture(name), "utf8"), name);
     expect(warnings).toHaveLength(1);
+    if (boost.kind === "cause hazards") throw new Error("a repair of several causes");
     const { resolveGroups } = await import("../../src/data/groups/groups.ts");
     const named = boost.groups.map((group) => ({ name: group.name, expression: group.expression ?? "all" }));
     const groups = resolveGroups(named, await readRows(), { unknownLevels: "allow" });

@@ -109,6 +109,12 @@ describe("a hundred people", () => {
       "Of 100 such people, by time 4: 10 a, 20 b, 30 c, 40 none of these.",
     );
   });
+
+  test("without a name but a number are called causes", () => {
+    expect(causeSentence(["1", "2"], [0.12, 0.21], "5 years")).toBe(
+      "Of 100 such people, by 5 years: 12 cause 1, 21 cause 2, 67 neither.",
+    );
+  });
 });
 
 describe("the page", () => {

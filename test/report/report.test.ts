@@ -455,7 +455,7 @@ describe("verdicts", () => {
       "ten people or more are at risk in only 25 of 102 time bins: too little follow-up to say",
       "no disagreement shown beyond chance",
     ]);
-    expect(verdicts.map(verdictWord)).toEqual([
+    expect(verdicts.map((verdict) => verdictWord(verdict))).toEqual([
       "too few events to say",
       "too few events to say",
       "followed too briefly to say",

@@ -86,7 +86,7 @@ describe.skipIf(program === null)("the six steps", () => {
     await page.getByLabel("Steps").fill("20");
     await page.getByLabel("Runs to average").fill("1");
     await page.getByRole("button", { name: "Train", exact: true }).click();
-    await page.locator("button:enabled", { hasText: "Next: verdict" }).waitFor({ timeout: 60_000 });
+    await page.locator("button:enabled", { hasText: "Next" }).waitFor({ timeout: 60_000 });
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       for (const width of [1280, 390]) {

@@ -67,7 +67,7 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
     await page.locator(".small-multiples svg").first().waitFor();
     expect(await page.locator(".distances li").count()).toBe(3);
     expect(await page.locator(".progress .hint").textContent()).toMatch(/WebAssembly, \d+ threads?/);
-    await page.getByRole("button", { name: "Next: verdict" }).click();
+    await page.getByRole("button", { name: "Next", exact: true }).click();
     const frame = page.frameLocator("iframe[title=Report]");
     await frame.getByRole("heading", { name: "nwtco.csv: graduate model" }).waitFor();
     const model = await download(page, "Download model");
@@ -85,13 +85,26 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
     expect((await download(page, "Download ONNX")).length).toBeGreaterThan(1000);
     studio.write("curves.csv", (await download(page, "Download curves (CSV)")).toString());
 
-    await page.getByRole("button", { name: "Next: people" }).click();
-    await page.locator(".person svg").waitFor();
+    await page.getByRole("button", { name: "Next", exact: true }).click();
+    await page.locator(".person svg").first().waitFor();
     const risk = () => page.locator(".risks tbody tr").first().textContent();
     const driven = () => page.locator(".drivers-of:not(.stale) .total").textContent();
     const before = await risk();
     const sentence = await page.locator(".sentence").textContent();
     expect(sentence).toMatch(/^Of 100 people like this, \d+ have had the event by \d+ years\.$/);
+    // By 1, 5 and 10 years and to the end, each as a hundred people, with the band of the curve.
+    expect(await page.locator(".hundred figcaption").allTextContents()).toEqual([
+      "By 1 year",
+      "By 5 years",
+      "By 10 years",
+      "By about 17 years",
+    ]);
+    const tile = page.locator(".hundred").nth(2);
+    expect(await tile.locator("p").first().textContent()).toBe(sentence);
+    expect(`${await tile.locator(".had").count()}`).toBe(
+      /100 people like this, (\d+)/.exec(sentence ?? "")?.[1],
+    );
+    expect(await tile.locator(".hint").textContent()).toMatch(/^Between \d+ and \d+ of 100 \(95 % band\)\.$/);
     const drivenBefore = await driven();
     await page.getByLabel("age", { exact: true }).fill("150");
     await page.getByRole("button", { name: "Write the whole card" }).click();
@@ -105,7 +118,7 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
       .getByText("Row 1 of nwtco.csv, with changed values")
       .waitFor();
 
-    await page.getByRole("button", { name: "Next: audit" }).click();
+    await page.getByRole("button", { name: "Next", exact: true }).click();
     await page.getByLabel("Curves").setInputFiles(join(studio.folder, "curves.csv"));
     await page.getByRole("button", { name: "Audit", exact: true }).click();
     await page.frameLocator("iframe[title=Report]").getByRole("heading", { name: "curves.csv" }).waitFor();
@@ -215,7 +228,7 @@ describe.skipIf(program === null)("a model in the studio", { timeout: PATIENCE }
     });
     await goTo(page, "people");
     await page.getByLabel("Model").setInputFiles(path);
-    await page.locator(".person svg").waitFor();
+    await page.locator(".person svg").first().waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect(await findOverflow(page)).toBeLessThanOrEqual(0);
     await goTo(page, "table");

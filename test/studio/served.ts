@@ -138,7 +138,7 @@ export async function trainToEnd(page: Page): Promise<void> {
 }
 
 export async function waitForModel(page: Page, timeout = PATIENCE): Promise<void> {
-  await page.locator("button:enabled", { hasText: "Next: verdict" }).waitFor({ timeout });
+  await page.locator("button:enabled", { hasText: "Next" }).waitFor({ timeout });
 }
 
 /** The bytes behind a button. */

@@ -7,7 +7,7 @@ import { extname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "../browser/chromium.ts";
 import { root } from "../cli/run-cli.ts";
-import { endStudio, startStudio } from "./served.ts";
+import { endStudio, goTo, startStudio } from "./served.ts";
 
 const program = findChromium();
 const opened: Server[] = [];
@@ -67,6 +67,7 @@ describe("graduate studio", () => {
     await expect(startStudio("--port", String(port))).rejects.toThrow(
       new RegExp(`port ${port} is taken[\\s\\S]*--port N`),
     );
+    await expect(startStudio("--port", "70000")).rejects.toThrow(/invalid value for --port: "70000"/);
   });
 });
 
@@ -97,6 +98,16 @@ test.skipIf(program === null)(
     expect(await page.evaluate("crossOriginIsolated")).toBe(true);
     await page.getByRole("button", { name: "nwtco" }).click();
     await page.getByText("had the event").waitFor();
+    // Where such a worker is refused without a word, the page is not waiting for it, and says what it computes with.
+    const context = await browser.newContext({ serviceWorkers: "block" });
+    const plain = await context.newPage();
+    await plain.goto(`http://127.0.0.1:${port}/`);
+    await plain.getByRole("button", { name: "nwtco" }).click();
+    await plain.getByText("had the event").waitFor();
+    expect(await plain.evaluate("crossOriginIsolated")).toBe(false);
+    await goTo(plain, "train");
+    await plain.getByRole("button", { name: "Train", exact: true }).click();
+    await plain.getByText(/one plain thread, slow \(this page was not sent/).waitFor();
     await browser.close();
     server.closeAllConnections();
   },

@@ -51,6 +51,7 @@ describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }
     await page.getByText("had the event").waitFor();
     expect(await page.getByLabel("Time").inputValue()).toBe("edrel");
     expect(await page.getByLabel("Event").inputValue()).toBe("rel");
+    expect(await page.getByLabel("Unit").inputValue()).toBe("days");
     expect(await page.locator(".counts .say").textContent()).toContain("571 had the event, 3,457");
     const seqno = page.getByRole("row", { name: /^seqno/ });
     expect(await seqno.getByLabel("Role").inputValue()).toBe("leave");
@@ -61,7 +62,7 @@ describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }
   test("flchain: the column of causes of death is seen before training, and stops it until it is settled by name", async () => {
     const { page, context } = await studio.open();
     await openTable(page, FLCHAIN);
-    const next = page.getByRole("button", { name: "Next: groups" });
+    const next = page.getByRole("button", { name: "Next", exact: true });
     await page.getByText("chapter determines the event").waitFor();
     expect(await next.isDisabled()).toBe(true);
     await goTo(page, "train");
@@ -168,7 +169,7 @@ describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }
     const said = page.locator(".finding.error, [role=alert]").first();
     await said.waitFor();
     expect(await said.textContent()).toMatch(sentence);
-    expect(await page.getByRole("button", { name: "Next: groups" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Next", exact: true }).isDisabled()).toBe(true);
     await goTo(page, "train");
     expect(await page.getByRole("button", { name: "Train", exact: true }).isEnabled()).toBe(false);
     expect(problems).toEqual([]);
@@ -194,7 +195,7 @@ describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }
   test("groups are suggested, built, counted as they are written, and too few is said at once", async () => {
     const { page, context, problems } = await studio.open();
     await openTable(page, NWTCO);
-    await page.getByRole("button", { name: "Next: groups" }).click();
+    await page.getByRole("button", { name: "Next", exact: true }).click();
     await page.getByRole("button", { name: "histol = 2", exact: true }).click();
     await page.getByText("459 people, 194 events").waitFor();
     const live = page.locator(".live");
@@ -246,7 +247,7 @@ describe.skipIf(program === null)("a table in the studio", { timeout: PATIENCE }
     const path = studio.write("long.csv", `time,event,age,sex,grade,marker\n${lines.join("\n")}\n`);
     const { page, context, problems } = await studio.open();
     await openTable(page, path);
-    await page.getByRole("button", { name: "Next: groups" }).click();
+    await page.getByRole("button", { name: "Next", exact: true }).click();
     await page.getByRole("button", { name: "Take them all" }).click();
     await page.getByText("people,").first().waitFor();
     expect(await findLongTasks(page)).toEqual([]);

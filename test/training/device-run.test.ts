@@ -4,13 +4,14 @@ import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
+import { present } from "../../src/core/present.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { createNetwork } from "../../src/models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../../src/models/networks/list.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
-import { canTrainOnDevice } from "../../src/training/device/device-run.ts";
+import { canTrainOnDevice } from "../../src/training/device/can-train.ts";
 import { PRESETS, type TrainingOptions } from "../../src/training/options.ts";
 import {
   type Checkpoint,
@@ -42,7 +43,27 @@ const ANCHORED: SingleNetworkSpec = {
   baselineHazard: Array.from({ length: T }, (_, t) => 0.06 + 0.01 * t),
 };
 
-function openInput(backend: Backend, spec: SingleNetworkSpec): TrainingInput {
+/** What outcomes have beyond time and event. */
+interface Beyond {
+  readonly causes?: readonly string[];
+  readonly entry?: boolean;
+  readonly weights?: boolean;
+}
+
+/** A third of the rows come late, a few of them in no bin at all; weights differ five-fold. */
+function drawBeyond({ causes, entry, weights }: Beyond, bin: Int32Array, event: Uint8Array) {
+  const random = createRandom(8, 1);
+  return present({
+    cause: causes && event.map((one) => one * (1 + random.integer(causes.length))),
+    firstBin:
+      entry === true
+        ? bin.map((last) => (random.uniform() < 0.35 ? 1 + random.integer(last + 1) : 1))
+        : undefined,
+    weight: weights === true ? Float64Array.from(bin, () => 0.4 + 1.6 * random.uniform()) : undefined,
+  });
+}
+
+function openInput(backend: Backend, spec: SingleNetworkSpec, beyond: Beyond = {}): TrainingInput {
   const random = createRandom(7, 1);
   const rowsOf = (count: number) => {
     const x = Float32Array.from({ length: count * D }, (_, k) =>
@@ -56,7 +77,8 @@ function openInput(backend: Backend, spec: SingleNetworkSpec): TrainingInput {
       { name: "third column", rows: all.filter((row) => x[row * D + D - 1] === 1) },
       { name: "high", rows: all.filter((row) => x[row * D] > 0.2) },
     ];
-    return { x: place(backend, x), binned: { T, bin, event }, groups };
+    const binned = { T, bin, event, ...drawBeyond(beyond, bin, event) };
+    return { x: place(backend, x), binned, groups, ...present({ causes: beyond.causes }) };
   };
   return { backend, network: createNetwork(backend, spec, 3), training: rowsOf(N), validation: rowsOf(20) };
 }
@@ -75,9 +97,9 @@ async function follow(
   backend: Backend,
   spec: SingleNetworkSpec,
   options: TrainingOptions,
-  resume?: Checkpoint,
+  { beyond, resume }: { readonly beyond?: Beyond | undefined; readonly resume?: Checkpoint } = {},
 ): Promise<Followed> {
-  const run = optimise(openInput(backend, spec), options, resume === undefined ? {} : { resume });
+  const run = optimise(openInput(backend, spec, beyond), options, resume === undefined ? {} : { resume });
   const steps: StepEvent[] = [];
   const evaluations: EvaluationEvent[] = [];
   for (;;) {
@@ -100,10 +122,14 @@ const paper = (distance: "l2" | "variance" | "atRisk") =>
 const ours = (distance: "l2" | "variance" | "atRisk") =>
   ({ ...paper(distance), variant: "default" }) as const;
 
+const PLAIN: TrainingOptions = { ...BASE, objective: { kind: "likelihood", tail: false } };
+const TWO: Beyond = { causes: ["a", "b"] };
+
 const CASES: readonly {
   readonly what: string;
   readonly spec: SingleNetworkSpec;
   readonly options: TrainingOptions;
+  readonly beyond?: Beyond;
 }[] = [
   { what: "the paper's run", spec: DRSA, options: { ...BASE, constraint: paper("l2") } },
   {
@@ -149,6 +175,49 @@ const CASES: readonly {
       optimiser: { kind: "sgd", rate: 0.05, momentum: 0.8 },
     },
   },
+  {
+    what: "late entry and weights",
+    spec: { kind: "linear", D, T, groups: 1, baselineHazard: ANCHORED.baselineHazard },
+    options: { ...PLAIN, constraint: paper("atRisk") },
+    beyond: { entry: true, weights: true },
+  },
+  {
+    what: "weights without a constraint",
+    spec: { kind: "linear", D, T },
+    options: { ...PLAIN, constraint: null },
+    beyond: { weights: true },
+  },
+  {
+    what: "two causes, an LSTM, multipliers by person, clipped AdamW",
+    spec: { kind: "drsa", D, T, H: 4, causes: 2 },
+    options: {
+      ...PLAIN,
+      constraint: paper("atRisk"),
+      dual: { form: "ascent", rate: 3, start: 20, perRow: true },
+      optimiser: { kind: "adamw", rate: 1e-2, decay: 0.5 },
+      clip: 0.05,
+      keep: "validation",
+    },
+    beyond: TWO,
+  },
+  {
+    what: "three causes with late entry and weights, augmented",
+    spec: { ...ANCHORED, causes: 3, baselineHazard: [0.05, 0.02, 0.08].flatMap((h) => new Array(T).fill(h)) },
+    options: {
+      ...PLAIN,
+      constraint: paper("atRisk"),
+      dual: { form: "augmented", penalty: 0.5, start: 0.1 },
+      primalSteps: 2,
+      keep: "average",
+    },
+    beyond: { causes: ["a", "b", "c"], entry: true, weights: true },
+  },
+  {
+    what: "two causes without a constraint, a perceptron",
+    spec: { kind: "mlp", D, T, hidden: [5], causes: 2 },
+    options: { ...PLAIN, constraint: null },
+    beyond: TWO,
+  },
 ];
 
 /** Within a share of the largest entry. */
@@ -161,12 +230,12 @@ function expectClose(actual: ArrayLike<number>, wanted: ArrayLike<number>, toler
 }
 
 describe.skipIf(opened === null)("ten steps on the device", () => {
-  test.each(CASES)("$what", async ({ spec, options }) => {
+  test.each(CASES)("$what", async ({ spec, options, beyond }) => {
     if (opened === null) return;
-    expect(canTrainOnDevice(openInput(opened, spec), options, {})).toBe(true);
+    expect(canTrainOnDevice(openInput(opened, spec, beyond), options, {})).toBe(true);
     const [own, wanted] = [
-      await follow(opened, spec, options),
-      await follow(createReferenceBackend(), spec, options),
+      await follow(opened, spec, options, { beyond }),
+      await follow(createReferenceBackend(), spec, options, { beyond }),
     ];
     expect(own.steps.map(({ step }) => step)).toEqual(wanted.steps.map(({ step }) => step));
     own.steps.forEach((step, k) => {
@@ -174,6 +243,7 @@ describe.skipIf(opened === null)("ten steps on the device", () => {
       expectClose(step.distances, wanted.steps[k].distances, 1e-4);
       expectClose(step.multipliers, wanted.steps[k].multipliers, 1e-4);
     });
+    expect(wanted.last.lagrangian?.multipliers.some((one) => one > 0) ?? true).toBe(true);
     for (const name of Object.keys(wanted.last.parameters)) {
       expectClose(own.last.parameters[name], wanted.last.parameters[name], 1e-4);
       expectClose(own.last.average[name], wanted.last.average[name], 1e-4);
@@ -187,17 +257,21 @@ describe.skipIf(opened === null)("ten steps on the device", () => {
     expect(own.last.best?.step).toBe(wanted.last.best?.step);
   });
 
+  const [ONE] = CASES;
+  const SEVERAL = CASES.find(({ beyond }) => beyond?.causes?.length === 3) ?? ONE;
   test.each([
-    ["from wasm to the device", false],
-    ["from the device to wasm", true],
-  ])("a run goes on %s", async (_, startsOnDevice) => {
+    ["from wasm to the device", false, ONE],
+    ["from the device to wasm", true, ONE],
+    ["of three causes from wasm to the device", false, SEVERAL],
+    ["of three causes from the device to wasm", true, SEVERAL],
+  ])("a run goes on %s", async (_, startsOnDevice, { spec, options, beyond }) => {
     if (opened === null) return;
     const wasm = await openWasmBackend({ threads: 1 });
-    const { spec, options } = CASES[0];
     const [first, second] = startsOnDevice ? [opened, wasm] : [wasm, opened];
-    const { last } = await follow(first, spec, { ...options, steps: 5 });
-    const resumed = await follow(second, spec, options, JSON.parse(JSON.stringify(last)) as Checkpoint);
-    const whole = await follow(createReferenceBackend(), spec, options);
+    const { last } = await follow(first, spec, { ...options, steps: 5 }, { beyond });
+    const resume = JSON.parse(JSON.stringify(last)) as Checkpoint;
+    const resumed = await follow(second, spec, options, { beyond, resume });
+    const whole = await follow(createReferenceBackend(), spec, options, { beyond });
     await wasm.close();
     expect(resumed.steps.map(({ step }) => step)).toEqual([6, 7, 8, 9, 10]);
     for (const name of Object.keys(whole.last.parameters)) {

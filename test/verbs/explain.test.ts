@@ -152,6 +152,13 @@ test("Cox at the edge of a bin: the terms of the linear predictor, β(x − mean
   expect(explained.times.map(({ isAdditive }) => isAdditive)).toEqual([true, false]);
 });
 
+test("a column that is not there is refused by its name, also where a group asks for it", async () => {
+  const model = modelOf("mlp", GROUPS);
+  const ageless = { ...people, columns: people.columns.filter(({ name }) => name !== "age") };
+  const asked = explainPerson(model, ageless, backend, 0, { at: [gridOf(model).edges[2]] });
+  await expect(asked).rejects.toThrow(/^missing column: "age" \(have /);
+});
+
 test("a column that is the same for everyone contributes nothing", async () => {
   const same = people.columns.map((column) =>
     column.type === "number" && column.name === "bmi"

@@ -8,7 +8,7 @@ import type { Split } from "../../src/data/outcomes/split.ts";
 import type { Table } from "../../src/data/table.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { cutFolds } from "../../src/repair/boost-input.ts";
-import { varianceOfMean } from "../../src/repair/left-out.ts";
+import { varianceOfMean } from "../../src/repair/share-choice.ts";
 import { tallyBlocks } from "../../src/stats/search/excess-events.ts";
 import { chooseSplit, redrawSplit } from "../../src/study/split.ts";
 import type { Model } from "../../src/training/model.ts";

@@ -177,7 +177,7 @@ const HISTORIES = [
   "measureRisks",
 ];
 /** Doors that take weights, and refuse late entry. */
-const WEIGHED: readonly string[] = ["simultaneousNoiseFloor"];
+const WEIGHED: readonly string[] = ["simultaneousNoiseFloor", "boostCurves", "fitBoost"];
 /** Absent under entry, with the reason (test/stats/intervals.test.ts). */
 const ABSENT = ["concordanceUno"];
 const REFUSING = DOORS.filter(

@@ -11,6 +11,7 @@
 import { createRandom, exp, log, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
+import { round } from "./plain-draws.ts";
 
 export const CLINICS = ["harbour", "hill", "market", "station"] as const;
 export const STAGES = ["I", "II", "III"] as const;
@@ -46,10 +47,6 @@ function pick<Value>(random: Random, values: readonly Value[], shares: readonly 
     return left < 0;
   });
   return values[k < 0 ? values.length - 1 : k];
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }
 
 function drawPatient(random: Random): Patient {

@@ -13,6 +13,7 @@
 import { createRandom, exp, log, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
+import { pickEarly, round, within } from "./plain-draws.ts";
 
 export const HOMES = ["rents", "mortgage", "owns"] as const;
 export const PURPOSES = ["car", "home", "debts", "shop", "other"] as const;
@@ -56,13 +57,6 @@ const OF_REGION = { north: 0.05, east: 0.1, south: 0, west: -0.05, capital: -0.1
 /** When the low instalments end, and the months until the rest is felt in full. */
 const LOW_START = { ends: 18, felt: 6 } as const;
 
-function pick<Value>(random: Random, values: readonly Value[]): Value {
-  return values[Math.min(values.length - 1, Math.floor(values.length * random.uniform() ** 1.3))];
-}
-
-const round = (value: number, digits: number) => Number(value.toFixed(digits));
-const within = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
-
 function drawBorrower(random: Random): Borrower {
   const age = Math.round(within(42 + 13 * random.normal(), 19, 78));
   const income = round(exp(log(38) + 0.45 * random.normal()), 1);
@@ -79,9 +73,9 @@ function drawBorrower(random: Random): Borrower {
     yearsAtBank: round(within(8 * drawExponential(random), 0, age - 16), 1),
     savings: round(exp(0.8 + 1.1 * random.normal()), 2),
     dependants: Math.min(5, Math.floor(1.5 * drawExponential(random))),
-    home: pick(random, HOMES),
-    purpose: pick(random, PURPOSES),
-    region: pick(random, REGIONS),
+    home: pickEarly(random, HOMES, 1.3),
+    purpose: pickEarly(random, PURPOSES, 1.3),
+    region: pickEarly(random, REGIONS, 1.3),
     joint: random.uniform() < 0.25,
     lowStart: random.uniform() < 0.35,
     online: random.uniform() < 0.5,

@@ -10,21 +10,24 @@ import { join } from "node:path";
 import { type Backend, type FitRequest, fit, predictPeople, prepare } from "graduate";
 import {
   ALL_GROUP,
-  addGroupColumns,
   type Group,
   joinRows,
   type Outcomes,
   parseNamedGroup,
-  readTable,
   type Split,
   splitRows,
   type Table,
-  tableSourceFromBytes,
 } from "graduate/data";
 import { VERSION } from "../runs/checkout.ts";
 import { joinSplit, membersAmong, START } from "../runs/fit.ts";
-import { round, secondsSince } from "../studies/lines.ts";
-import { supportOf } from "../studies/truth.ts";
+import { secondsSince } from "../studies/lines.ts";
+import {
+  addTerms,
+  errorOfGroup,
+  findFreshGroups,
+  integratedSquaredError,
+  openText,
+} from "../studies/truth.ts";
 import { CAUSES, LAW_GROUPS, simulateValves, trueIncidence } from "./law.ts";
 import { type PeerPrograms, runPeer } from "./peers.ts";
 import type { CauseLine, CauseRun, CausesPlan, CauseTable, LawLine, TableLine } from "./plan.ts";
@@ -64,10 +67,6 @@ export function createCausesRunner(
   };
 }
 
-async function openText(name: string, text: string): Promise<Table> {
-  return readTable(tableSourceFromBytes(name, new TextEncoder().encode(text)));
-}
-
 function openStudy(
   table: Table,
   request: CauseStudy["request"],
@@ -101,16 +100,13 @@ async function predictSystem(
     if (causes === null) throw new Error("the model tells no causes apart");
     return causes.risk;
   }
-  const widen = (one: Table) => (system === "cox with group terms" ? addGroupColumns(one, groups) : one);
-  const wide = widen(table);
-  const added = wide.columns
-    .map(({ name }) => name)
-    .filter((name) => !table.columns.some((one) => one.name === name));
+  const terms = system === "cox with group terms" ? groups : [];
+  const { wide, added } = addTerms(table, terms);
   return runPeer(
     system,
     {
       table: wide,
-      people: widen(people),
+      people: addTerms(people, terms).wide,
       outcomes,
       learn: joinRows(split.train, split.validation),
       ...(rows === undefined ? {} : { predict: rows }),
@@ -146,35 +142,19 @@ async function runLaw(plan: CausesPlan, late: boolean, run: CauseRun, home: Caus
 }
 
 function scoreTruth(
-  { table, outcomes, split, groups, K }: CauseStudy,
+  { K, ...learnt }: CauseStudy,
   people: Table,
   times: Float64Array,
   { F, truth }: { readonly F: Float64Array; readonly truth: readonly Float64Array[] },
 ): Pick<LawLine, "errors" | "ise"> {
   const T = times.length;
-  const all = [ALL_GROUP, ...groups];
-  const learn = joinRows(split.train, split.validation);
-  const learnt = membersAmong(all, table, learn);
-  const errors = membersAmong(all, people).map(({ name, rows }, g) => {
-    const own = Int32Array.from(learnt[g].rows, (place) => learn[place]);
-    const support = supportOf(outcomes, own, times);
-    const ofCause = (k: number) => {
-      let squares = 0;
-      for (let t = 0; t < support; t++) {
-        let gap = 0;
-        for (const row of rows) gap += F[(row * K + k) * T + t] - truth[row][k * T + t];
-        squares += (gap / rows.length) ** 2;
-      }
-      return round(Math.sqrt(squares / support), 6);
-    };
-    return [name, Array.from({ length: K }, (_, k) => ofCause(k))] as const;
-  });
-  const ise = Array.from({ length: K }, (_, k) => {
-    let sum = 0;
-    for (const [row, real] of truth.entries())
-      for (let t = 0; t < T; t++) sum += (F[(row * K + k) * T + t] - real[k * T + t]) ** 2;
-    return round(sum / (truth.length * T), 8);
-  });
+  const causes = Array.from({ length: K }, (_, k) => k);
+  const gapAt = (k: number) => (row: number, t: number) => F[(row * K + k) * T + t] - truth[row][k * T + t];
+  const errors = findFreshGroups(learnt, people, times).map((group) => [
+    group.name,
+    causes.map((k) => errorOfGroup(group, gapAt(k))),
+  ]);
+  const ise = causes.map((k) => integratedSquaredError(truth.length, T, gapAt(k)));
   return { errors: Object.fromEntries(errors), ise };
 }
 

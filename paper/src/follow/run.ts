@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { type Backend, type FitRequest, fit, predictPeople, prepare } from "graduate";
 import {
   ALL_GROUP,
-  addGroupColumns,
   equalTimeGrid,
   findColumn,
   fitTimeGrid,
@@ -17,17 +16,21 @@ import {
   parseNamedGroup,
   pickOutcomes,
   readPeople,
-  readTable,
   type Split,
   splitRows,
   type Table,
-  tableSourceFromBytes,
 } from "graduate/data";
 import { VERSION } from "../runs/checkout.ts";
 import { joinSplit, membersAmong, START } from "../runs/fit.ts";
-import { round, secondsSince } from "../studies/lines.ts";
+import { secondsSince } from "../studies/lines.ts";
 import { formatNumbers, formatRows, readMatrix, runScript } from "../studies/peer-files.ts";
-import { supportOf } from "../studies/truth.ts";
+import {
+  addTerms,
+  errorOfGroup,
+  findFreshGroups,
+  integratedSquaredError,
+  openText,
+} from "../studies/truth.ts";
 import { drawFresh, LAW_GROUPS, simulatePatients, trueSurvival } from "./law.ts";
 import {
   type FollowLawLine,
@@ -85,10 +88,6 @@ export function createFollowRunner(
     if (table === undefined) throw new Error(`no part of the plan: ${run.part}`);
     return runTable(plan, table, run, home);
   };
-}
-
-async function openText(name: string, text: string): Promise<Table> {
-  return readTable(tableSourceFromBytes(name, new TextEncoder().encode(text)));
 }
 
 /** Rows without weight are nobody's to learn from; all test rows are judged. */
@@ -152,10 +151,8 @@ function predictCox(
   rscript: string,
 ): Float64Array {
   const { table, split, groups, features, outcomes } = study;
-  const widen = (one: Table) => (system === "cox with group terms" ? addGroupColumns(one, groups) : one);
-  const wide = widen(table);
-  const known = new Set(table.columns.map(({ name }) => name));
-  const added = wide.columns.map(({ name }) => name).filter((name) => !known.has(name));
+  const terms = system === "cox with group terms" ? groups : [];
+  const { wide, added } = addTerms(table, terms);
   const columns = [...features, ...added];
   const { time, event, entry } = outcomes;
   const weight = system === "cox without weights" ? undefined : outcomes.weight;
@@ -170,7 +167,7 @@ function predictCox(
     argumentsOf: (folder) => [folder],
     files: {
       "learn.csv": formatRows(wide, columns, learn, { names: Object.keys(lead), cells }),
-      "people.csv": formatRows(widen(people), columns, everyone),
+      "people.csv": formatRows(addTerms(people, terms).wide, columns, everyone),
       "times.csv": formatNumbers(times),
     },
     leaves: "H.csv",
@@ -196,30 +193,16 @@ async function runLaw(plan: FollowPlan, run: FollowRun, home: FollowHome): Promi
 }
 
 function scoreTruth(
-  { table, outcomes, split, groups }: FollowStudy,
+  study: FollowStudy,
   people: Table,
   times: Float64Array,
   { survival, truth }: { readonly survival: Float64Array; readonly truth: readonly Float64Array[] },
 ): Pick<FollowLawLine, "errors" | "ise"> {
   const T = times.length;
-  const all = [ALL_GROUP, ...groups];
-  const learn = joinRows(split.train, split.validation);
-  const learnt = membersAmong(all, table, learn);
-  const errors = membersAmong(all, people).map(({ name, rows }, g) => {
-    const own = Int32Array.from(learnt[g].rows, (place) => learn[place]);
-    const support = supportOf(outcomes, own, times);
-    let squares = 0;
-    for (let t = 0; t < support; t++) {
-      let gap = 0;
-      for (const row of rows) gap += survival[row * T + t] - truth[row][t];
-      squares += (gap / rows.length) ** 2;
-    }
-    return [name, round(Math.sqrt(squares / support), 6)] as const;
-  });
-  let sum = 0;
-  for (const [row, real] of truth.entries())
-    for (let t = 0; t < T; t++) sum += (survival[row * T + t] - real[t]) ** 2;
-  return { errors: Object.fromEntries(errors), ise: round(sum / (truth.length * T), 8) };
+  const gapAt = (row: number, t: number) => survival[row * T + t] - truth[row][t];
+  const groups = findFreshGroups(study, people, times);
+  const errors = groups.map((group) => [group.name, errorOfGroup(group, gapAt)]);
+  return { errors: Object.fromEntries(errors), ise: integratedSquaredError(truth.length, T, gapAt) };
 }
 
 async function runTable(

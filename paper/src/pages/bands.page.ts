@@ -6,13 +6,16 @@ import { formatMarkdown } from "./markdown.ts";
 
 const KINDS: Readonly<Record<BandKind, string>> = {
   shipped: "graduate, as shipped",
+  products: "… products of columns for the form: judged, not taken",
   "posterior alone": "… posterior alone, nothing for the form",
   "spread of the runs": "… spread of its runs alone",
 };
 
 /** What a law is to the constants. */
 const LAWS: Readonly<Record<string, string>> = {
-  loans: "Loans: the judge",
+  loans: "Loans: a judge",
+  valves: "Valves: a judge",
+  members: "Members: a judge",
   grafts: "Grafts: a law that the constants were chosen on, other seeds",
   wards: "Wards: a law that the constants were chosen on, other seeds",
   clinics: "Clinics: a law that the constants were chosen on, other seeds",
@@ -33,8 +36,9 @@ export function bandsPage(summary: BandsSummary): string {
   return `${[
     "# Bands and bounds against the truth",
     `Made by \`graduate reproduce bands --page docs/results/bands.md\` from \`paper/bands.jsonl\`: ${made} of ${planned} ` +
-      "planned lines. The plan, with what was chosen on which law and seed and what was tried before, is " +
-      "`paper/plans/bands.json`; it was committed before the runs.",
+      "planned lines. The plans, with what was chosen on which law and seed and what was tried before, are " +
+      "`paper/plans/bands.json` and, for the valves and the members, `paper/plans/bands-products.json`; each was " +
+      "committed before its runs.",
     `Covered: the share of ${count(plan.freshPeople)} fresh people and of the edges of the time grid at which a ` +
       `pointwise ${percent(plan.level)} % band holds the true S(t|x), a mean over cohorts with its standard error. ` +
       "Width: upper less lower, a mean. Wanted: 93 to 97 %.",
@@ -43,7 +47,8 @@ export function bandsPage(summary: BandsSummary): string {
     ...parts.flatMap(partSection),
     "*Cox* is of the same features, without the groups, with the errors that R's `survfit` gives it and nothing added: its " +
       "bands are narrow, and right only where its form is. *Spread of its runs* takes the five runs of an ensemble as a " +
-      "jackknife, on four degrees of freedom, and nothing else.",
+      "jackknife, on four degrees of freedom, and nothing else. *Products of columns*: what the form misses is " +
+      "estimated from the rows, by products of two columns in one Newton step ([decision 19](../decisions/019-bands.md)).",
   ].join("\n\n")}\n`;
 }
 
@@ -58,13 +63,14 @@ function partSection(part: BandPart): string[] {
   const tenths = Array.from({ length: 10 }, (_, k) => String(k + 1));
   const smallest = groups.slice(0, 3);
   const lowest = groups.toSorted((a, b) => a.covered - b.covered).slice(0, 3);
+  const hasProducts = bands.some(({ kind }) => kind === "products");
   const leastHeld = groups.toSorted((a, b) => a.held - b.held)[0];
   const nameGroup = ({ group, rows: own, covered }: BandPart["groups"][number]) =>
     `${group} (${count(own)} rows) ${percent(covered)}`;
   return [
     `## ${LAWS[law] ?? law}, ${count(rows)} people`,
     `${count(events)} events among the training rows; a model of ${count(bytes.model / 1000)} kB, of which ` +
-      `${count(bytes.uncertainty / 1000)} kB are for bands.`,
+      `${count(bytes.uncertainty / 1000)} kB are for bands${hasProducts ? ", those of the products among them" : ""}.`,
     formatMarkdown(
       ["bands", "cohorts", "covered, %", "width"],
       bands.map(({ system, kind, cohorts, covered, width }) => [

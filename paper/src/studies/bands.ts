@@ -22,7 +22,8 @@ import { BAND_LAWS, type BandCohort, drawBandCohort } from "./bands-cohorts.ts";
 import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 export const BAND_SYSTEMS = ["graduate", "cox"] as const;
-export const BAND_KINDS = ["shipped", "posterior alone", "spread of the runs"] as const;
+/** "products" is in lines of the plan that judged it; what it was, and that it was not taken, says decision 19. */
+export const BAND_KINDS = ["shipped", "products", "posterior alone", "spread of the runs"] as const;
 export type BandKind = (typeof BAND_KINDS)[number];
 
 const seeds = z.strictObject({ from: z.int(), count: z.int().positive() });
@@ -32,7 +33,15 @@ const planSchema = z.strictObject({
   level: z.number(),
   boundLevel: z.number(),
   freshPeople: z.int().positive(),
-  parts: z.array(z.strictObject({ law: z.enum(BAND_LAWS), rows: z.int().positive(), seeds })),
+  parts: z.array(
+    z.strictObject({
+      law: z.enum(BAND_LAWS),
+      rows: z.int().positive(),
+      seeds,
+      /** Those of the plan unless named. */
+      systems: z.array(z.enum(BAND_SYSTEMS)).optional(),
+    }),
+  ),
   systems: z.array(z.enum(BAND_SYSTEMS)),
 });
 export type BandsPlan = z.infer<typeof planSchema>;
@@ -76,13 +85,16 @@ export interface BandLine extends BandRun {
   readonly version: string;
 }
 
+/** The plan of the shipped form, and after it the parts of the one that judged another form beside it. */
 export function readBandsPlan(): BandsPlan {
-  const path = "paper/plans/bands.json";
-  return parseStudyPlan(planSchema, readCheckout(path), path);
+  const read = (path: string) => parseStudyPlan(planSchema, readCheckout(path), path);
+  const plan = read("paper/plans/bands.json");
+  const { parts, systems } = read("paper/plans/bands-products.json");
+  return { ...plan, parts: [...plan.parts, ...parts.map((part) => ({ systems, ...part }))] };
 }
 
-export function expandBandsPlan({ parts, systems }: BandsPlan): BandRun[] {
-  return parts.flatMap(({ law, rows, seeds: { from, count } }) =>
+export function expandBandsPlan(plan: BandsPlan): BandRun[] {
+  return plan.parts.flatMap(({ law, rows, seeds: { from, count }, systems = plan.systems }) =>
     Array.from({ length: count }, (_, k) => from + k).flatMap((seed) =>
       systems.map((system) => ({ law, rows, seed, system })),
     ),

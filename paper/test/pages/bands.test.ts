@@ -4,6 +4,9 @@ import { describe, expect, test } from "vitest";
 import { relapseFree, simulateClinics } from "../../src/bands/clinic-law.ts";
 import { graftWorks, simulateGrafts } from "../../src/bands/graft-law.ts";
 import { keptUp, simulateLoans } from "../../src/bands/loan-law.ts";
+import { simulateMembers, stillMember } from "../../src/bands/member-law.ts";
+import { simulateSeekers, stillSeeking } from "../../src/bands/seeker-law.ts";
+import { alive, simulateValves } from "../../src/bands/valve-law.ts";
 import { simulateWards, stillAway } from "../../src/bands/ward-law.ts";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 import { type BandLine, expandBandsPlan, readBandsPlan } from "../../src/studies/bands.ts";
@@ -31,11 +34,17 @@ describe("the laws", () => {
     const wards = simulateWards(6000, 5);
     const grafts = simulateGrafts(6000, 5);
     const loans = simulateLoans(6000, 5);
+    const seekers = simulateSeekers(6000, 5);
+    const valves = simulateValves(6000, 5);
+    const members = simulateMembers(6000, 5);
     const off = [
       ...gaps(clinics.people, clinics.eventTime, [3, 12, 13.5, 30, 59], relapseFree),
       ...gaps(wards.people, wards.eventTime, [20, 100, 365, 700], stillAway),
       ...gaps(grafts.people, grafts.eventTime, [2, 12, 24.5, 60, 119], graftWorks),
       ...gaps(loans.people, loans.eventTime, [3, 12, 18.5, 24, 36, 59], keptUp),
+      ...gaps(seekers.people, seekers.eventTime, [2, 5, 12.5, 24, 35], stillSeeking),
+      ...gaps(valves.people, valves.eventTime, [0.5, 3, 12, 30.5, 59], alive),
+      ...gaps(members.people, members.eventTime, [2, 6, 11.5, 13, 24, 35], stillMember),
     ];
     for (const gap of off) expect(Math.abs(gap)).toBeLessThan(3);
     const seen = ({ text }: { readonly text: string }) =>
@@ -47,6 +56,11 @@ describe("the laws", () => {
     expect(seen(grafts)).toBeGreaterThan(0.4);
     expect(seen(loans)).toBeGreaterThan(0.25);
     expect(seen(loans)).toBeLessThan(0.35);
+    expect(seen(seekers)).toBeGreaterThan(0.6);
+    for (const law of [valves, members]) {
+      expect(seen(law)).toBeGreaterThan(0.3);
+      expect(seen(law)).toBeLessThan(0.6);
+    }
     expect(simulateWards(50, 9).text).toBe(simulateWards(50, 9).text);
   });
 });

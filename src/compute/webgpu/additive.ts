@@ -17,7 +17,7 @@ import { bindingLimit, type Placed } from "./device-memory.ts";
 import type { Engine, KernelRun } from "./engine.ts";
 import type { Bound, GpuBuffer } from "./gpu.ts";
 import { type Addition, sumProducts } from "./sums.ts";
-import type { KernelSource } from "./wgsl.ts";
+import { bitsOf, type KernelSource } from "./wgsl.ts";
 
 const THREADS = 64;
 
@@ -220,9 +220,4 @@ export function additiveOnDevice(
       ]);
     },
   };
-}
-
-/** A float32 among sizes, which are whole numbers. */
-function bitsOf(value: number): number {
-  return new Uint32Array(Float32Array.of(value).buffer)[0];
 }

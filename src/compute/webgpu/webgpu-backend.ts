@@ -42,6 +42,8 @@ export interface WebGpuBackend extends Backend {
 
 /** A group's statistics must fit into workgroup memory. */
 const MOST_BINS = 1024;
+/** With several causes, what a row and cause adds to its groups: events of ten blocks of time, and their variances. */
+const BLOCK_SUMS = 20;
 
 export function createWebGpuBackend(parts: WebGpuParts): WebGpuBackend {
   const { device, adapter, software, lanes = 0, tapeLimit } = parts;
@@ -53,8 +55,9 @@ export function createWebGpuBackend(parts: WebGpuParts): WebGpuBackend {
   const limit = bindingLimit(engine);
   const memory = { ...access, release: releaseArray };
   const training: DeviceTraining = {
-    // Logits, their slopes and the curves are each seen by a kernel whole, and so is x.
-    fits: ({ N, D, T }) => N * Math.max(T, D) * 4 <= limit && T <= MOST_BINS,
+    // Logits, their slopes, the curves and what rows add to groups are each seen by a kernel whole, and so is x.
+    fits: ({ N, D, T, K }) =>
+      N * Math.max(K * (K > 1 ? Math.max(T, BLOCK_SUMS) : T), D) * 4 <= limit && T <= MOST_BINS,
     openLoss: (settings) => openDeviceLoss(engine, handles, memory, settings),
     openOptimiser: (parameters, settings) =>
       openDeviceOptimiser(engine, handles, memory, parameters, settings),

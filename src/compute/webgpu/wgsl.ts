@@ -57,6 +57,11 @@ export function repeat(
   return `for (var ${index} = 0u; ${index} < ${count}u; ${index}++) {\n${lines(index)}\n}`;
 }
 
+/** A float32 among sizes, which are whole numbers. */
+export function bitsOf(value: number): number {
+  return new Uint32Array(Float32Array.of(value).buffer)[0];
+}
+
 /** A vector of four numbers, each written out: one indexed by a variable would leave the registers. */
 export function fourOf(number: (c: number) => string): string {
   return `vec4f(${[0, 1, 2, 3].map(number).join(", ")})`;

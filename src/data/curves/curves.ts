@@ -6,7 +6,7 @@
  * order. Cumulative incidences, which begin at 0, are named with an F in the same way.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { MAX_BINS } from "../outcomes/time-grid.ts";
+import { equalTimeGrid, MAX_BINS, type TimeGrid } from "../outcomes/time-grid.ts";
 import { type Column, placeRows, type Table } from "../table.ts";
 
 /** Survival curves of N rows on a grid of T bins. */
@@ -165,4 +165,27 @@ function checkStart(table: Table, column: Column, { word, start }: CurveKind): v
     where: `${placeRows(table, bad)}, column "${column.name}"`,
     hint: "leave the column of time 0 out if the curves begin later",
   });
+}
+
+/** The bins that curves are given on, where the outcome comes from a table: their own times, or T up to a horizon. */
+export function gridOfColumns(
+  times: Float64Array | null,
+  T: number,
+  horizon: number | undefined,
+  { word, letter }: CurveKind,
+): TimeGrid {
+  if (times === null) {
+    if (horizon !== undefined) return equalTimeGrid(T, horizon);
+    throw new InputError(`the bins ${letter}1, ${letter}2, … have no times`, {
+      code: "outcomes.options",
+      hint: `give the end of the last with --horizon TIME, or name the columns by their times: ${letter}(90)`,
+    });
+  }
+  if (horizon !== undefined) {
+    throw new InputError(`the ${word} columns are named by their times: they need no horizon`, {
+      code: "outcomes.options",
+      hint: "leave --horizon out; the last column is the horizon",
+    });
+  }
+  return { kind: "quantile", T, edges: Float64Array.of(0, ...times) };
 }

@@ -6,10 +6,17 @@
  * Values are left as they are.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
+import type { TimeGrid } from "../outcomes/time-grid.ts";
 import { type Column, cellText, placeRows, type Table } from "../table.ts";
 import { type CauseCurves, describeFault, type FoundFault, findFaults } from "./cause-curves.ts";
-import { type CurveColumns, findCurveColumns, hasNamedCurves, INCIDENCE, SURVIVAL } from "./curves.ts";
+import {
+  type CurveColumns,
+  findCurveColumns,
+  gridOfColumns,
+  hasNamedCurves,
+  INCIDENCE,
+  SURVIVAL,
+} from "./curves.ts";
 import { readNumbers } from "./read-curves.ts";
 
 /** The predictions of one cause. */
@@ -28,10 +35,10 @@ export interface ReadCauseCurves {
 export function parseCauseFiles(
   given: readonly string[],
   causes: readonly string[],
+  option = "--curves",
 ): readonly { readonly cause: string; readonly path: string }[] {
   const hint = `give one file for each cause: ${causes.map((name) => `${name}=FILE`).join(",")}`;
-  const refuse = (message: string) =>
-    new InputError(message, { code: "curves.cause", where: "--curves", hint });
+  const refuse = (message: string) => new InputError(message, { code: "curves.cause", where: option, hint });
   const files = given.flatMap((text) => text.split(",")).map((text) => text.trim());
   const parsed = files
     .filter((text) => text !== "")
@@ -77,7 +84,7 @@ export function readCauseCurves(
   const curves: CauseCurves = { N, K, T, causes: files.map(({ cause }) => cause), incidence };
   const faults = findFaults(curves);
   if (faults.length > 0) throw createFault(files, found, faults);
-  return { curves, grid: gridOfColumns(times, T, options.horizon) };
+  return { curves, grid: gridOfColumns(times, T, options.horizon, INCIDENCE) };
 }
 
 function findIncidence(table: Table): CurveColumns {
@@ -109,23 +116,6 @@ function checkSameColumns(table: Table, first: CurveColumns, other: Table, own: 
     where: `${table.name}, ${other.name}`,
     hint: "every file has the same columns",
   });
-}
-
-function gridOfColumns(times: Float64Array | null, T: number, horizon: number | undefined): TimeGrid {
-  if (times === null) {
-    if (horizon !== undefined) return equalTimeGrid(T, horizon);
-    throw new InputError("the bins F1, F2, … have no times", {
-      code: "outcomes.options",
-      hint: "give the end of the last with --horizon TIME, or name the columns by their times: F(90)",
-    });
-  }
-  if (horizon !== undefined) {
-    throw new InputError("the incidence columns are named by their times: they need no horizon", {
-      code: "outcomes.options",
-      hint: "leave --horizon out; the last column is the horizon",
-    });
-  }
-  return { kind: "quantile", T, edges: Float64Array.of(0, ...times) };
 }
 
 /** All rows with the fault of the first, with the file and the column of it. */

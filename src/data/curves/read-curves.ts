@@ -23,7 +23,7 @@ import {
   placeRows,
   type Table,
 } from "../table.ts";
-import { type Curves, EXPECTED, findCurveColumns } from "./curves.ts";
+import { type Curves, EXPECTED, findCurveColumns, gridOfColumns, SURVIVAL } from "./curves.ts";
 
 /** Which columns hold the time bin and the event. */
 export interface ReadCurvesOptions {
@@ -77,6 +77,27 @@ export function readCurves(table: Table, options: ReadCurvesOptions = {}): Curve
     others,
     notes:
       times === null || time === null ? notes : [...notes, ...warnOfFewTimes({ time, event }, read.grid)],
+  };
+}
+
+/** Curves whose outcome is read elsewhere, with the bins they are on and the names of their columns. */
+export interface ReadSurvival {
+  readonly curves: Curves;
+  readonly grid: TimeGrid;
+  readonly names: readonly string[];
+}
+
+/** Takes the curves alone from a table. */
+export function readSurvivalCurves(
+  table: Table,
+  { horizon }: Pick<ReadCurvesOptions, "horizon"> = {},
+): ReadSurvival {
+  if (table.rows === 0) throw new InputError("no rows of curves", { code: "rows.none", where: table.name });
+  const { columns, times } = findCurveColumns(table);
+  return {
+    curves: readSurvival(table, columns),
+    grid: gridOfColumns(times, columns.length, horizon, SURVIVAL),
+    names: columns.map(({ name }) => name),
   };
 }
 

@@ -163,6 +163,11 @@ export function isRightCensored(outcomes: BinnedOutcomes): outcomes is BinnedRig
   return [outcomes.firstBin, outcomes.cause, outcomes.weight].every((field) => field === undefined);
 }
 
+/** The same of outcomes at their times. */
+export function isPlainRows({ entry, cause, weight }: Outcomes): boolean {
+  return [entry, cause, weight].every((field) => field === undefined);
+}
+
 /** The same outcomes, known to be right-censored and nothing else; the refusal says what to do `instead`. */
 export function requireRightCensored(outcomes: Outcomes, what: string, instead?: string): RightCensored;
 export function requireRightCensored(

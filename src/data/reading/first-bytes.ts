@@ -42,6 +42,14 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: "7z\xbc\xaf", what: "a 7-Zip archive" },
   { bytes: "\x28\xb5\x2f\xfd", what: "a zstd archive" },
   { bytes: "\x7fELF", what: "a program" },
+  { bytes: '{"', what: "a JSON document" },
+  { bytes: "{\n", what: "a JSON document" },
+  { bytes: "{\r\n", what: "a JSON document" },
+  { bytes: "[{", what: "a JSON document" },
+  { bytes: "<!DOCTYPE html", what: "a web page, perhaps one that asks to log in" },
+  { bytes: "<!doctype html", what: "a web page, perhaps one that asks to log in" },
+  { bytes: "<html", what: "a web page, perhaps one that asks to log in" },
+  { bytes: "<?xml", what: "an XML document" },
 ];
 
 export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {

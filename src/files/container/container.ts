@@ -181,6 +181,11 @@ function recogniseText(start: Uint8Array): Other | null {
     if (/"format"\s*:\s*"graduate-model"/.test(text)) {
       return { looks: "a model in the JSON of an earlier build", hint: "train the model anew" };
     }
+    if (/"format"\s*:\s*"graduate-boost"/.test(text)) {
+      const hint =
+        "give the model, and carry the repair out: `graduate boost MODEL TABLE --apply FILE --out CURVES`";
+      return { looks: "a repair that `graduate boost` saved", hint };
+    }
     return { looks: "JSON" };
   }
   return { looks: /^[^\r\n]*[,;\t]/.test(text) ? "a CSV table" : "text" };

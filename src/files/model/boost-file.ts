@@ -3,18 +3,19 @@
  * expressions, and what the boost belongs to (the model and the table it was fitted on, by SHA-256). It holds no row of
  * a table. How the boost was chosen and what it did on held-out rows is stored as written and is not read again.
  * `sha256` covers everything else in the file, as JSON without blanks. Version 1 knew only updates; versions 1 and 2
- * had no checksum.
+ * had no checksum. A repair of several causes is written as version 4, all others as 3, which earlier programs read.
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
+import type { CauseHazardBoost } from "../../repair/cause-hazards.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
 import type { Boost, McBoost } from "../../repair/mcboost.ts";
 import { sha256, toHex } from "../container/checksum.ts";
 import { checkGroups, count, describing, explainIssue, finite, finites, list } from "./schema-parts.ts";
 
 interface SavedBoost {
-  readonly boost: Boost;
+  readonly boost: Boost | CauseHazardBoost;
   /** Hash of the model file whose curves it repairs; null for curves of another program. */
   readonly model: string | null;
   /** Hash of the file with the rows it was fitted on; null where that is not known. */
@@ -27,9 +28,11 @@ interface ReadBoost extends SavedBoost {
 }
 
 const FORMAT = "graduate-boost";
+/** Of a repair of one kind of event, and of one of several causes. */
 const VERSION = 3;
+const CAUSES_VERSION = 4;
 const UNCHECKED_VERSIONS = [1, 2];
-const READ_VERSIONS = [...UNCHECKED_VERSIONS, VERSION];
+const READ_VERSIONS = [...UNCHECKED_VERSIONS, VERSION, CAUSES_VERSION];
 /** A file of 100 updates takes 30 kB; one this large is something else. */
 export const MAX_BOOST_BYTES = 1 << 26;
 const HINT = "get the file anew, or fit the boost again";
@@ -41,14 +44,15 @@ const fileSchema = z.object({
   sha256: hash.exactOptional(),
   model: hash.nullable(),
   table: hash.nullable(),
-  boost: z.looseObject({ kind: z.enum(["mcboost", "hazards"]) }),
+  boost: z.looseObject({ kind: z.enum(["mcboost", "hazards", "cause hazards"]) }),
 });
 
 /** `more` is stored for people to read. */
 export function boostToJson({ boost, model, table }: SavedBoost, more: object = {}): string {
   const rest = { model, table, boost, ...more };
-  const checksum = checksumOf({ format: FORMAT, version: VERSION, ...rest });
-  return `${JSON.stringify({ format: FORMAT, version: VERSION, sha256: checksum, ...rest }, null, 1)}\n`;
+  const head = { format: FORMAT, version: boost.kind === "cause hazards" ? CAUSES_VERSION : VERSION };
+  const checksum = checksumOf({ ...head, ...rest });
+  return `${JSON.stringify({ ...head, sha256: checksum, ...rest }, null, 1)}\n`;
 }
 
 export function boostFromJson(text: string, fileName: string): ReadBoost {
@@ -63,7 +67,7 @@ export function boostFromJson(text: string, fileName: string): ReadBoost {
   if (!head.success) throw refuse("not a boost that `graduate boost --save` wrote");
   const { version } = head.data;
   if (!READ_VERSIONS.includes(version)) {
-    throw refuse(`a boost of version ${version}; this program reads versions 1 to ${VERSION}`);
+    throw refuse(`a boost of version ${version}; this program reads versions 1 to ${CAUSES_VERSION}`);
   }
   const file = fileSchema.safeParse(json);
   if (!file.success) throw refuse(`a damaged boost: ${explainIssue(file.error)}`);
@@ -74,7 +78,10 @@ export function boostFromJson(text: string, fileName: string): ReadBoost {
     if (stored !== checksumOf(rest))
       throw refuse("the boost's checksum does not match: the file was damaged or changed");
   }
-  const read = boostSchemas[file.data.boost.kind].safeParse(file.data.boost);
+  const { kind } = file.data.boost;
+  if ((kind === "cause hazards") !== (version === CAUSES_VERSION))
+    throw refuse(`a damaged boost: boost.kind "${kind}" in a file of version ${version}`);
+  const read = boostSchemas[kind].safeParse(file.data.boost);
   if (!read.success) throw refuse(`a damaged boost: ${explainIssue(read.error, "boost")}`);
   const warning =
     `the boost was saved by an earlier version (${fileName}), which wrote no checksum: ` +
@@ -181,7 +188,7 @@ const hazardsSchema = describing<HazardBoost>()(
       z.strictObject({
         name: z.string(),
         expression: z.string().exactOptional(),
-        events: count,
+        events: atLeastZero, // weighted, where rows are
         expected: atLeastZero,
         probability: share,
         z: finite,
@@ -211,4 +218,30 @@ const hazardsSchema = describing<HazardBoost>()(
   }
 });
 
-const boostSchemas = { mcboost: mcboostSchema, hazards: hazardsSchema } as const;
+const causeHazardsSchema = describing<CauseHazardBoost>()(
+  z.strictObject({
+    kind: z.literal("cause hazards"),
+    T: bins,
+    causes: list(z.string()),
+    hazards: list(hazardsSchema),
+  }),
+).superRefine(({ T, causes, hazards }, context) => {
+  const complain = (message: string, ...path: (string | number)[]) =>
+    context.addIssue({ code: "custom", path, message });
+  if (causes.length < 1) return complain("expected at least one cause", "causes");
+  if (new Set(causes).size < causes.length) return complain("expected different names", "causes");
+  if (hazards.length !== causes.length)
+    return complain(`${hazards.length} repairs for ${causes.length} causes`, "hazards");
+  const other = hazards.findIndex((one) => one.T !== T);
+  if (other >= 0) return complain(`${hazards[other].T} bins where the boost has ${T}`, "hazards", other, "T");
+  const names = ({ groups }: HazardBoost) => groups.map(({ name, expression }) => [name, expression]);
+  const first = JSON.stringify(names(hazards[0]));
+  const strange = hazards.findIndex((one) => JSON.stringify(names(one)) !== first);
+  if (strange >= 0) complain("expected the groups of the first cause", "hazards", strange, "groups");
+});
+
+const boostSchemas = {
+  mcboost: mcboostSchema,
+  hazards: hazardsSchema,
+  "cause hazards": causeHazardsSchema,
+} as const;

@@ -8,6 +8,7 @@ import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
+import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
 import { areHistories } from "../../stats/scores/history-scores.ts";
@@ -24,9 +25,12 @@ import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { isStartStop } from "../../training/model.ts";
 import type { CauseOptions } from "../io/read-cause-predictions.ts";
+import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
+import { hasWholeOutcome, readCurvesOfHistory } from "../io/read-outcome-curves.ts";
 import {
   addCurvesOptions,
   type ModelTable,
+  onlyFile,
   openModelStudy,
   type PredictionOptions,
   readModelTable,
@@ -60,7 +64,6 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
 import { addCauseOptions, refuseByCause, refuseWithoutCauses, runCauseAudit } from "./causes/audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
@@ -146,15 +149,6 @@ async function runAudit(
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }
 
-/** Of one kind of event there is one file. */
-function onlyFile(curves: readonly string[] | undefined): string | undefined {
-  if (curves === undefined || curves.length === 1) return curves?.[0];
-  throw new InputError("--curves is given more than once", {
-    code: "option.conflict",
-    hint: "several files are of several causes: name these with --causes, and the files NAME=FILE",
-  });
-}
-
 /** What was audited, in the form a report takes. */
 type Audited = ReportedAudit & { readonly audit: AuditTable; readonly warnings: readonly string[] };
 
@@ -171,9 +165,10 @@ async function auditCurves(
     });
   }
   if (model !== undefined) throw refuseBoth();
-  const table = await readTableFile(options.curves, options);
-  const { curves, outcomes, others, notes, grid, hasTimes, timeColumn } = readCurves(table, options);
-  const { id, people } = findPeople(table, options, null);
+  const read = hasWholeOutcome(options)
+    ? await readHistoryFile(options.curves, options)
+    : await readPlainFile(options.curves, options);
+  const { name: title, curves, outcomes, others, notes, grid, hasTimes, timeColumn, id, people } = read;
   const groups = [
     ...groupsBy(others, options.by ?? []),
     ...(await readGroups(others, options, id === null ? [] : [id])),
@@ -183,7 +178,7 @@ async function auditCurves(
     groups.map(({ name }) => name),
   );
   return {
-    title: table.name,
+    title,
     curves,
     binned: outcomes,
     grid,
@@ -196,10 +191,25 @@ async function auditCurves(
     ...(people === null ? {} : { people }),
     groups,
     audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
-    cohort: { table: table.name, which: "rows of the file" },
+    cohort: { table: title, which: "rows of the file" },
     warnings: [...notes, ...describePeople(people)],
     files: [{ role: "curves", path: options.curves }],
   };
+}
+
+/** Curves with bins or times and events, in one file. */
+async function readPlainFile(path: string, options: AuditCommandOptions) {
+  const table = await readTableFile(path, options);
+  return { name: table.name, ...readCurves(table, options), ...findPeople(table, options, null) };
+}
+
+/** The same with late entry, start–stop rows or weights. */
+async function readHistoryFile(path: string, options: AuditCommandOptions) {
+  const { table, columns, warnings, ...read } = await readCurvesOfHistory(path, [], options);
+  const names = outcomeNames(columns);
+  const others = { ...table, columns: table.columns.filter(({ name }) => !names.includes(name)) };
+  const timeColumn = columns.time;
+  return { ...read, name: table.name, others, notes: warnings, hasTimes: true, timeColumn };
 }
 
 /** A model and a table, which may have several causes. */

@@ -4,7 +4,6 @@
  * one to other rows of the same model.
  */
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -12,31 +11,34 @@ import { countOf } from "../../core/text.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../../files/model/boost-file.ts";
+import { boostToJson } from "../../files/model/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../../repair/hazard-boost.ts";
 import { GUARDED_BOOST_DEFAULTS } from "../../repair/left-out.ts";
-import { applyBoost, BOOST_DEFAULTS, type Boost } from "../../repair/mcboost.ts";
+import { BOOST_DEFAULTS } from "../../repair/mcboost.ts";
 import {
   BOOST_METHODS,
   type BoostMethod,
+  type BoostResult,
   type BoostRowSets,
   type BoostTask,
-  type BoostVerdict,
   boost,
   type GuardedBoostOptions,
-  judgeBoost,
 } from "../../verbs/boost.ts";
+import { boostCauses, type CauseBoostResult } from "../../verbs/causes/boost-causes.ts";
 import { replaceFile } from "../io/growing-file.ts";
-import { readTextFile } from "../io/input-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
-import { writeCurves } from "../io/prediction-output.ts";
+import {
+  type BoostSource,
+  type RowsOfCauses,
+  type RowsOfOne,
+  readFitSource,
+} from "../io/read-boost-source.ts";
 import {
   addPredictionOptions,
-  type BoostSource,
+  type GivenPredictions,
   type PredictionOptions,
-  readApplySource,
-  readFitSource,
 } from "../io/read-predictions.ts";
+import { auditFlags, prepareOutput } from "../io/repaired-output.ts";
 import {
   addGroupOptions,
   addTableOptions,
@@ -49,10 +51,11 @@ import {
   parseThreads,
   readGroups,
 } from "../options/table-options.ts";
-import { printBoost, printFiles, printVerdict } from "../print/boost.ts";
-import { print, printJson, warn } from "../print/output.ts";
+import { printBoost, printCauseBoost, printFiles } from "../print/boost.ts";
+import { printJson, warn } from "../print/output.ts";
+import { partsOf, runApply } from "./boosting/apply-boost.ts";
 
-export interface BoostCommandOptions extends PredictionOptions, GroupOptions {
+export interface BoostCommandOptions extends GivenPredictions<PredictionOptions>, GroupOptions {
   readonly fit?: number;
   readonly seed: number;
   readonly method?: BoostMethod;
@@ -116,18 +119,25 @@ export function addBoost(program: Command): void {
       `of mcboost: as the R package has it, faults included, ${BOOST_DEFAULTS.rounds} rounds of ` +
         `${BOOST_DEFAULTS.step}; to compare with, not to use`,
     )
-    .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet")
+    .option(
+      "--out <file>",
+      "write the repaired curves of all rows here, CSV or .parquet; NAME=FILE for each of several causes",
+    )
     .option("--save <file>", "keep the repair here (JSON)")
     .option("--apply <file>", "carry out a repair that --save kept; nothing is fitted")
     .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
     .action(async (first: string | undefined, second: string | undefined, options: BoostCommandOptions) => {
       const paths = [first, second].filter((path) => path !== undefined);
-      const inputs = [...paths, options.curves, options.split, options.groups, options.apply];
-      await refuseUnwritable([options.out, options.save], inputs);
-      refuseWrongSuffix({ curves: options.out, repair: options.save });
-      if (options.apply === undefined) await runBoost(paths, options);
-      else await runApply(paths, options, options.apply);
+      const { curves = [], split, groups, apply, out, save } = options;
+      const inputs = [...paths, ...curves.flatMap(filesIn), split, groups, apply];
+      // Of several causes --out names several files; which causes there are is known once the model is read.
+      const single = curves.length <= 1 && options.causes === undefined ? out : undefined;
+      const isOneFile = single !== undefined && !single.includes("=");
+      await refuseUnwritable([isOneFile ? single : undefined, save], inputs);
+      refuseWrongSuffix({ ...present({ curves: isOneFile ? single : undefined }), repair: save });
+      if (apply === undefined) await runBoost(paths, options, inputs);
+      else await runApply(paths, options, apply, inputs);
     });
 }
 
@@ -136,18 +146,26 @@ const parseDoubt = numberOption(
   "a number, 0 or more",
 );
 
-async function runBoost(paths: readonly string[], options: BoostCommandOptions): Promise<void> {
+async function runBoost(
+  paths: readonly string[],
+  options: BoostCommandOptions,
+  inputs: readonly (string | undefined)[],
+): Promise<void> {
   const source = await readFitSource(paths, options);
+  const write = await prepareOutput(options, source, inputs);
   const { rows, warnings } = source.chooseRows({ seed: options.seed, ...present({ fit: options.fit }) });
-  const { curves, outcomes, people } = source;
+  const { predicted, people } = source;
   warnings.push(...source.warnings, ...warnOfTornRows(people, rows));
   const groups = await chooseGroups(source, options);
-  const task = { curves, outcomes, groups, ...present({ people: people ?? undefined }) };
-  if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");
+  const known = { groups, ...present({ people: people ?? undefined }) };
+  if (groups.length === 1) warnings.push("everyone is the only group: name others with --group");
   const settings = chooseSettings(options);
-  const result = boost(task, rows, settings);
+  const result: BoostResult | CauseBoostResult =
+    "incidence" in predicted.curves
+      ? boostCauses({ ...(predicted as RowsOfCauses), ...known }, rows, settings)
+      : boost({ ...(predicted as RowsOfOne), ...known }, rows, settings);
   const { boost: fitted, choice, verdict } = result;
-  if (options.out !== undefined) await writeCurves(options.out, result.curves, source, rows);
+  await write(result.curves, rows);
   if (options.save !== undefined) {
     const saved = boostToJson(
       { boost: fitted, model: source.modelHash, table: source.tableHash },
@@ -155,15 +173,23 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
     );
     await replaceFile(options.save, saved, "the boost");
   }
-  for (const { name, reason } of fitted.skipped) warnings.push(`${name} is not repaired: ${reason}`);
+  for (const { name, reason } of partsOf(fitted)[0].skipped)
+    warnings.push(`${name} is not repaired: ${reason}`);
   const files = { out: options.out ?? null, save: options.save ?? null };
   if (options.json) {
     printJson({ rows: sizesOf(rows), choice, boost: fitted, verdict, warnings, ...files });
     return;
   }
   for (const warning of warnings) warn(warning);
-  printBoost(result, sizesOf(rows));
-  printFiles(files, ` --group "set = test"${people === null ? "" : " --id person"}`);
+  if ("causes" in verdict) printCauseBoost(result as CauseBoostResult, sizesOf(rows));
+  else printBoost(result as BoostResult, sizesOf(rows));
+  // An audit by cause takes its groups from the table, which does not say which rows were fitted on.
+  printFiles(files, "causes" in verdict ? null : auditFlags(source, ' --group "set = test"'));
+}
+
+/** A file, or the files of "NAME=FILE,NAME=FILE". */
+function filesIn(curves: string): readonly string[] {
+  return [curves, ...curves.split(",").map((text) => text.slice(text.indexOf("=") + 1))];
 }
 
 /** Options that only MCBoostSurv has select it. */
@@ -215,62 +241,4 @@ async function chooseGroups(
   );
   refuseOutcomeGroups(named, outcome);
   return [...resolveGroups(own, table, { unknownLevels: "allow" }), ...named];
-}
-
-async function runApply(paths: readonly string[], options: BoostCommandOptions, path: string): Promise<void> {
-  if (options.save !== undefined || options.fit !== undefined) {
-    throw new InputError(
-      `--apply fits nothing: leave out ${options.fit === undefined ? "--save" : "--fit"}`,
-      {
-        code: "option.conflict",
-      },
-    );
-  }
-  const saved = boostFromJson(await readTextFile(path, "the boost", MAX_BOOST_BYTES), basename(path));
-  for (const warning of saved.warnings) warn(warning);
-  const source = await readApplySource(paths, options);
-  if (source.modelHash !== saved.model) {
-    throw new InputError("the boost was fitted to the curves of another model", {
-      code: "boost.model",
-      where: path,
-      hint: "give the model it was fitted with, or fit a boost to this one",
-    });
-  }
-  const groups = resolveSaved(saved.boost, source);
-  const curves = applyBoost(saved.boost, source.curves, { groups });
-  if (options.out !== undefined) await writeCurves(options.out, curves, source);
-  const { obstacle, verdict } = judgeApplied(source, groups, curves, saved.table);
-  const files = { out: options.out ?? null, save: null };
-  if (options.json) {
-    printJson({ rows: curves.N, updates: saved.boost.updates.length, verdict, obstacle, ...files });
-    return;
-  }
-  print(`${countOf(saved.boost.updates.length, "update")} carried out on ${countOf(curves.N, "row")}`);
-  if (verdict === null) print(`not judged: ${obstacle}`);
-  else printVerdict(verdict);
-  printFiles(files, verdict === null ? null : source.people === null ? "" : " --id person");
-}
-
-function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["groups"] {
-  const written = groups.map(({ name, expression }): Group => {
-    if (expression !== undefined) return { name, expression };
-    throw new InputError(`the boost does not say who is in "${name}"`, { code: "boost.file" });
-  });
-  return resolveGroups(written, table, { unknownLevels: "allow" });
-}
-
-/** Only rows with outcomes that neither the model nor the boost has seen can be judged; others would flatter it. */
-function judgeApplied(
-  source: BoostSource,
-  groups: BoostTask["groups"],
-  curves: BoostTask["curves"],
-  fittedOn: string | null,
-): { readonly verdict: BoostVerdict | null; readonly obstacle: string | null } {
-  const because = (obstacle: string) => ({ verdict: null, obstacle });
-  if (source.outcomes === null) return because("the table has no outcomes");
-  if (source.tableHash === null || source.tableHash === fittedOn)
-    return because("the boost was fitted on rows of this table");
-  if (source.isOwnTable) return because("the model was trained on rows of this table");
-  const task = { curves: source.curves, outcomes: source.outcomes, groups };
-  return { verdict: judgeBoost(task, curves), obstacle: null };
 }

@@ -7,16 +7,20 @@ import type { Command } from "commander";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatRange, formatTable } from "../../report/words/text-table.ts";
+import { isolateCause, placeCause } from "../../verbs/causes/cause-alone.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover/discover.ts";
-import { placeCause } from "../../verbs/causes/cause-alone.ts";
 import {
   discoverModel,
   type ModelDiscoverOptions,
   type ModelDiscovery,
 } from "../../verbs/discover/discover-model.ts";
+import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
+import { hasWholeOutcome, readCurvesOfCauses, readCurvesOfHistory } from "../io/read-outcome-curves.ts";
 import {
   addPredictionOptions,
+  type GivenPredictions,
+  onlyFile,
   openModelStudy,
   type PredictionOptions,
   readModelTable,
@@ -42,7 +46,7 @@ import {
   warn,
 } from "../print/output.ts";
 
-interface DiscoverCommandOptions extends PredictionOptions {
+interface DiscoverCommandOptions extends GivenPredictions<PredictionOptions> {
   readonly columns?: readonly string[];
   readonly drop?: readonly string[];
   readonly cause?: string;
@@ -68,7 +72,7 @@ export function addDiscover(program: Command): void {
       namesOption,
     )
     .option("--drop <columns>", "make no groups of these", namesOption)
-    .option("--cause <name>", "of a model of several causes, the one whose events are searched")
+    .option("--cause <name>", "of several causes, the one whose events are searched")
     .option("--top <n>", "most groups to find and test", parseAtLeastOne, 8)
     .option("--cross <n>", "most columns in one group: 1, 2 or 3", parseCross, 2)
     .option("--min-rows <n>", "fewest rows of a group", parseAtLeastOne, 100)
@@ -89,9 +93,7 @@ const parseCross = numberOption((value) => [1, 2, 3].includes(value), "1, 2 or 3
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
   const { found, which, leftOut, warnings } =
-    options.curves === undefined
-      ? await searchModel(paths, options)
-      : await searchCurves(options.curves, paths, options);
+    options.curves === undefined ? await searchModel(paths, options) : await searchCurves(paths, options);
   if (options.json) {
     const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
     printJson({ ...found, which, leftOut: reasons, warnings });
@@ -109,34 +111,24 @@ function settingsOf(options: DiscoverCommandOptions): ModelDiscoverOptions {
   return { top, maxCross, minRows, minEvents, level, seed, ...present({ columns, drop, cause }) };
 }
 
-async function searchModel(
-  paths: readonly string[],
-  options: DiscoverCommandOptions,
-): Promise<ModelDiscovery> {
+async function searchModel(paths: readonly string[], given: DiscoverCommandOptions): Promise<ModelDiscovery> {
+  refuseOutcomeOfModel(given);
+  const { curves: _, ...options } = given;
   const { study, backend } = await openModelStudy(await readModelTable(paths, options), options);
   try {
-    return await discoverModel(study, backend, settingsOf(options));
+    return await discoverModel(study, backend, settingsOf(given));
   } finally {
     await backend?.close();
   }
 }
 
 async function searchCurves(
-  path: string,
   paths: readonly string[],
   options: DiscoverCommandOptions,
 ): Promise<ModelDiscovery> {
-  const {
-    table,
-    columns: outcome,
-    curves,
-    outcomes,
-    id,
-    people,
-    warnings,
-  } = await readWithCurves(path, paths, options);
   const { columns: asked, drop, cause, ...settings } = settingsOf(options);
-  placeCause(undefined, cause);
+  const read = await readSearched(paths, options, cause);
+  const { table, columns: outcome, curves, outcomes, id, people, warnings } = read;
   const { columns, leftOut } = chooseSearchColumns(table, outcome, {
     ...present({ columns: asked, drop }),
     id,
@@ -144,6 +136,26 @@ async function searchCurves(
   const input = { curves, outcomes, table, ...present({ people: people ?? undefined }) };
   const found = discover(input, { ...settings, columns });
   return { found, which: { search: "rows", confirm: "rows" }, leftOut, warnings };
+}
+
+/** Curves of one kind of event, or of one of several causes as if it were the only one, as of a model. */
+async function readSearched(
+  paths: readonly string[],
+  given: DiscoverCommandOptions,
+  cause: string | undefined,
+) {
+  const { curves: files, causes, ...options } = given;
+  if (causes !== undefined) {
+    const { curves, outcomes, ...rest } = await readCurvesOfCauses(paths, { ...given, causes });
+    const place = placeCause(curves.causes, cause) ?? 0;
+    const { curves: alone, binned } = isolateCause(curves, outcomes, place);
+    return { ...rest, curves: alone, outcomes: binned };
+  }
+  placeCause(undefined, cause);
+  const path = onlyFile(files) ?? "";
+  return hasWholeOutcome(given)
+    ? readCurvesOfHistory(path, paths, options)
+    : readWithCurves(path, paths, options);
 }
 
 /** How many columns are listed by name; the rest are only counted. */

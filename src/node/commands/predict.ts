@@ -93,7 +93,7 @@ export function addPredict(program: Command): void {
     .addOption(
       new Option(
         "--bands [level]",
-        `where each curve lies with this probability, time by time (default: ${BAND_LEVEL})`,
+        `bands made to hold the true curves with this probability at each time (default: ${BAND_LEVEL})`,
       )
         .argParser(parseShare)
         .preset(String(BAND_LEVEL)),

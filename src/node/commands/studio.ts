@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { PAGE_POLICY } from "../../report/page/policy.ts";
-import { parseCount } from "../options/table-options.ts";
+import { numberOption } from "../options/table-options.ts";
 import { print, say } from "../print/output.ts";
 
 interface StudioOptions {
@@ -26,6 +26,12 @@ const HOST = "127.0.0.1";
 const USUAL_PORT = 8642;
 /** Ports that are tried after it. */
 const MORE_PORTS = 20;
+
+const HTTP_PORT = 80;
+const LARGEST_PORT = 65_535;
+
+const isPort = (value: number) => Number.isInteger(value) && value >= 0 && value <= LARGEST_PORT;
+const parsePort = numberOption(isPort, `a port from 0 to ${LARGEST_PORT}; 0 is any that is free`);
 
 const BUILT = fileURLToPath(new URL("../../../studio/dist/", import.meta.url));
 const DATASETS = fileURLToPath(new URL("../../../datasets/", import.meta.url));
@@ -58,7 +64,7 @@ export function addStudio(program: Command): void {
     .option(
       "--port <n>",
       `the port to serve on (default: ${USUAL_PORT}, or the next that is free)`,
-      parseCount,
+      parsePort,
     )
     .option("--no-open", "do not open the browser")
     .action(runStudio);
@@ -99,7 +105,7 @@ function listServed(): ReadonlyMap<string, string> {
 function answerFrom(served: ReadonlyMap<string, string>) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = "", headers, socket } = request;
-    const isOwn = [HOST, "localhost"].some((name) => headers.host === `${name}:${socket.localPort}`);
+    const isOwn = [HOST, "localhost"].some((name) => namesOf(name, socket.localPort).includes(headers.host));
     const path = (request.url ?? "/").split(/[?#]/)[0];
     const file = served.get(path);
     const status = !isOwn
@@ -125,6 +131,11 @@ function answerFrom(served: ReadonlyMap<string, string>) {
       response.writeHead(404, HEADERS).end();
     }
   };
+}
+
+/** A host as browsers name it: without its port where that is HTTP's own. */
+function namesOf(name: string, port: number | undefined): (string | undefined)[] {
+  return port === HTTP_PORT ? [name, `${name}:${port}`] : [`${name}:${port}`];
 }
 
 /** Resolves to the port; a port that was asked for is taken or refused, the usual one gives way to the next. */

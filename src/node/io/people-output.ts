@@ -10,10 +10,15 @@ import type { ByteOutput } from "./growing-file.ts";
 import { PIECE_BYTES, PROBABILITY_BYTES, writeProbability } from "./prediction-output.ts";
 import { openRowGroups, ROW_GROUP_ROWS } from "./row-groups.ts";
 
+/** What is known of some people: at least how many they are. */
+interface Part {
+  readonly curves: { readonly N: number };
+}
+
 /** A table that grows by the people of a part. */
-export interface PeopleOutput {
+export interface PeopleOutput<People extends Part = PeoplePart> {
   /** Parts come in the order of the table. */
-  write(part: PeoplePart): Promise<void>;
+  write(part: People): Promise<void>;
   finish(): Promise<void>;
 }
 
@@ -25,11 +30,11 @@ const UNIT_BYTES = 3;
 const QUOTED = /[",\r\n]/;
 
 /** `isShown`: the text goes to standard output, perhaps a terminal's. */
-export function openCsvPeople(
+export function openCsvPeople<People extends Part>(
   output: ByteOutput,
-  { columns, rowsEach }: PeopleTable,
+  { columns, rowsEach }: PeopleTable<People>,
   isShown: boolean,
-): PeopleOutput {
+): PeopleOutput<People> {
   const encoder = new TextEncoder();
   const toField = (text: string) => {
     const said = isShown ? safeLine(text) : text;
@@ -51,7 +56,7 @@ export function openCsvPeople(
     at += encoder.encodeInto(text, bytes.subarray(at)).written;
   }
 
-  function writeCell({ kind }: PeopleColumn, cell: number | string | null): void {
+  function writeCell({ kind }: Pick<PeopleColumn, "kind">, cell: number | string | null): void {
     if (cell === null || cell === "") return;
     if (typeof cell === "string") writeText(toField(cell));
     else if (kind === "probability") {
@@ -98,10 +103,10 @@ const DECLARED = {
   text: { type: "BYTE_ARRAY", converted_type: "UTF8", ...REQUIRED },
 } as const;
 
-export async function openParquetPeople(
+export async function openParquetPeople<People extends Part>(
   output: ByteOutput,
-  { columns, rowsEach }: PeopleTable,
-): Promise<PeopleOutput> {
+  { columns, rowsEach }: PeopleTable<People>,
+): Promise<PeopleOutput<People>> {
   const schema = columns.map(({ name, kind }) => ({ name, ...DECLARED[kind] }));
   const groups = await openRowGroups(output, schema);
   const cells = columns.map(() => [] as (number | bigint | string | null)[]); // [columns] of [rows]

@@ -7,10 +7,11 @@
 import { powerOfTen } from "../../core/elementary.ts";
 import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { BoostRowSets } from "../../verbs/boost.ts";
 import { medianTimes, type Prediction } from "../../verbs/predict.ts";
 import { type ByteOutput, openGrowingFile } from "./growing-file.ts";
-import type { BoostSource } from "./read-predictions.ts";
+import type { Predictions } from "./read-predictions.ts";
 import { openRowGroups, type ParquetElement, ROW_GROUP_ROWS } from "./row-groups.ts";
 
 /** What is known about rows besides their curves. */
@@ -221,7 +222,7 @@ function listKnown({ bin, event, set, person }: KnownRows): readonly KnownColumn
 }
 
 /** The role of each row, in the words of a split. */
-function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
+export function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
   const sets = new Array<string>(N).fill("train");
   for (const row of fit) sets[row] = "validation";
   for (const row of held) sets[row] = "test";
@@ -232,7 +233,13 @@ function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
 export async function writeCurves(
   path: string,
   curves: Curves,
-  { grid, outcomes, people }: Pick<BoostSource, "grid" | "outcomes" | "people">,
+  {
+    grid,
+    outcomes,
+    people,
+  }: Pick<Predictions, "grid" | "people"> & {
+    readonly outcomes: BinnedSingleCause | null;
+  },
   rows?: BoostRowSets,
 ): Promise<void> {
   const { N, T } = curves;

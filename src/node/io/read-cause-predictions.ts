@@ -3,13 +3,16 @@
  * by row, a file of curves for each cause; the groups of the table; and what should be said of them.
  */
 import { InputError } from "../../core/errors.ts";
+import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
+import type { Finding } from "../../data/checks/findings.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import { parseCauseFiles, readCauseCurves } from "../../data/curves/read-cause-curves.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
 import { haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import {
+  type EventHistory,
   type HistoryColumns,
   inspectHistory,
   noteHistory,
@@ -18,11 +21,11 @@ import {
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
-import type { Finding } from "../../data/checks/findings.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import type { Requirement } from "../../verbs/requirements.ts";
 import {
+  checkHistoryOptions,
   type GroupOptions,
   groupsBy,
   readGroups,
@@ -32,12 +35,18 @@ import {
 import type { ReportOptions, RequireOptions } from "../print/write-report.ts";
 import { refuseUnwritable } from "./output-path.ts";
 
-/** What an audit by cause is given beyond any audit. */
-export interface CauseOptions {
+/** What an outcome may have beyond time and event, as options name it. */
+export interface OutcomeOptions {
   readonly causes?: readonly string[];
   readonly censored?: string;
   readonly entry?: string;
+  readonly start?: string;
+  readonly stop?: string;
   readonly weights?: string;
+}
+
+/** What an audit by cause is given beyond any audit. */
+export interface CauseOptions extends OutcomeOptions {
   readonly at?: readonly number[];
   /** NAME=FILE each, or several with commas. */
   readonly curves?: readonly string[];
@@ -80,10 +89,8 @@ export interface CausePredictions {
 }
 
 /** A model has its own outcome: its causes or none, its entries, its weights. */
-export function refuseOutcomeOfModel(
-  options: Pick<CauseOptions, "causes" | "censored" | "entry" | "weights">,
-): void {
-  for (const name of ["causes", "censored", "entry", "weights"] as const) {
+export function refuseOutcomeOfModel(options: OutcomeOptions): void {
+  for (const name of namesOf(OWN_OF_MODEL)) {
     if (options[name] === undefined) continue;
     throw new InputError(`--${name} is given with a model, which knows its own ${OWN_OF_MODEL[name]}`, {
       code: "option.conflict",
@@ -93,38 +100,93 @@ export function refuseOutcomeOfModel(
   }
 }
 
-const OWN_OF_MODEL = { causes: "causes", censored: "causes", entry: "entries", weights: "weights" } as const;
+const OWN_OF_MODEL = {
+  causes: "causes",
+  censored: "causes",
+  entry: "entries",
+  start: "entries",
+  stop: "times",
+  weights: "weights",
+} as const satisfies Readonly<Record<keyof OutcomeOptions, string>>;
 
-/** A table with the outcome, and beside it a file of curves for each cause. */
-export async function readCausePredictions(
+/** What the curves of several causes and their table are read with. */
+export type CauseTableOptions = OutcomeOptions &
+  TableOptions & {
+    readonly causes: readonly string[];
+    readonly curves?: readonly string[];
+    readonly time?: string;
+    readonly event?: string;
+    readonly origin?: string;
+    readonly horizon?: number;
+    readonly id?: string;
+    readonly bin?: string;
+  };
+
+/** A table with the outcome, and beside it the curves of every cause. */
+export interface CauseTable {
+  readonly table: Table;
+  readonly path: string;
+  readonly columns: HistoryColumns;
+  readonly history: EventHistory;
+  readonly curves: CauseCurves;
+  readonly grid: TimeGrid;
+  readonly files: ReturnType<typeof parseCauseFiles>;
+  /** Where the curves have too few times. */
+  readonly notes: readonly string[];
+}
+
+/** Reads the table with the outcome, and beside it a file of curves for each cause. */
+export async function readCauseTable(
   path: string | undefined,
-  options: CauseCommandOptions,
-  requirements: readonly Requirement[],
-): Promise<CausePredictions> {
-  const { curves: given, time = "time", event = "event", horizon } = options;
-  const { causes, censored, origin, entry, weights, id } = options;
+  options: CauseTableOptions,
+): Promise<CauseTable> {
+  const { curves: given, horizon } = options;
   if (path === undefined || given === undefined) {
     throw new InputError(path === undefined ? "no table is given" : "no curves are given", {
       code: "option.missing",
       hint: "give the table with the outcome, and a file of curves for each cause: --curves NAME=FILE,NAME=FILE",
     });
   }
+  const columns = historyColumns(options);
   const table = await readTableFile(path, options);
-  const columns: HistoryColumns = {
-    time,
-    event,
-    causes,
-    ...present({ censored, origin, entry, weights, id }),
-  };
   const history = readHistory(table, columns, inspectHistory(table, columns, "curves"));
   const files = parseCauseFiles(given, history.causes ?? []);
+  const tables = [];
+  for (const { cause, path: from } of files) tables.push({ cause, table: await readTableFile(from, {}) });
+  const { curves, grid } = readCauseCurves(tables, table.rows, present({ horizon }));
+  return {
+    table,
+    path,
+    columns,
+    history,
+    curves,
+    grid,
+    files,
+    notes: warnOfFewTimes(history.outcomes, grid),
+  };
+}
+
+/** The columns of an outcome as options name them. */
+export function historyColumns(options: Omit<CauseTableOptions, "causes"> & OutcomeOptions): HistoryColumns {
+  const { time = "time", event = "event", stop, ...rest } = options;
+  const { causes, censored, origin, entry, start, weights, id } = rest;
+  checkHistoryOptions({ time, ...present({ start, stop, causes, censored }) });
+  return { time, event, ...present({ causes, censored, origin, entry, start, weights, id }) };
+}
+
+/** A table with the outcome, a file of curves for each cause, and the groups of the table. */
+export async function readCausePredictions(
+  path: string | undefined,
+  options: CauseCommandOptions,
+  requirements: readonly Requirement[],
+): Promise<CausePredictions> {
+  const { id } = options;
+  const read = await readCauseTable(path, options);
+  const { table, columns, history, curves, grid, files } = read;
   await refuseUnwritable(
     [options.report],
     files.map((file) => file.path),
   );
-  const tables = [];
-  for (const { cause, path: from } of files) tables.push({ cause, table: await readTableFile(from, {}) });
-  const { curves, grid } = readCauseCurves(tables, table.rows, present({ horizon }));
   const names = [...outcomeNames(columns), ...(id === undefined ? [] : [id])];
   const groups = [...groupsBy(table, options.by ?? []), ...(await readGroups(table, options, names))].filter(
     // The audit's first line already is everyone.
@@ -144,9 +206,9 @@ export async function readCausePredictions(
     groups,
     people: history.people,
     findings: history.findings.filter(({ message }) => told.includes(message)),
-    notes: [...warnOfFewTimes(history.outcomes, grid), ...describeCausePeople(history.people)],
+    notes: [...read.notes, ...describeCausePeople(history.people)],
     files: [
-      { role: "table", path, name: table.name },
+      { role: "table", path: read.path, name: table.name },
       ...files.map(({ cause, path: from }) => ({ role: `curves of ${cause}`, path: from })),
     ],
   };

@@ -1,7 +1,7 @@
 /**
  * Reads the input of commands that take "a model and a table, or curves": the study of the model on the table, or a
  * file of curves that any program wrote, with a table beside it, row by row, if the file of curves does not hold
- * everything. For a boost it also says which rows may fit and which may judge.
+ * everything. An outcome that is more than time and event is read by read-outcome-curves.ts.
  */
 import { type Command, Option } from "commander";
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
@@ -12,20 +12,10 @@ import {
   type ReadCurvesOptions,
   readCurves,
 } from "../../data/curves/read-curves.ts";
-import type { Group } from "../../data/groups/groups.ts";
-import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import { binOutcomes } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
-import {
-  type ChosenBoostRows,
-  chooseBoostRows,
-  divideUnseen,
-  type FitShare,
-} from "../../verbs/judged-rows.ts";
-import { isTrainedOn, type ModelStudy, openStudy } from "../../verbs/model-study.ts";
-import { gridOf, predict, predictStudy } from "../../verbs/predict.ts";
+import { type ModelStudy, openStudy } from "../../verbs/model-study.ts";
 import { findPeople } from "../../verbs/whose-rows.ts";
 import {
   addIdOption,
@@ -39,9 +29,11 @@ import {
 } from "../options/table-options.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
 import { readModel } from "./model-file.ts";
-import { hashFile, type TableFile } from "./provenance.ts";
+import type { TableFile } from "./provenance.ts";
+import type { OutcomeOptions } from "./read-cause-predictions.ts";
+import { addOutcomeOfCurves } from "./read-outcome-curves.ts";
 
-export interface PredictionOptions extends TableOptions, ReadCurvesOptions {
+export interface PredictionOptions extends TableOptions, ReadCurvesOptions, OutcomeOptions {
   readonly curves?: string;
   readonly split?: string;
   readonly id?: string;
@@ -76,7 +68,22 @@ export function addCurvesOptions(command: Command, { several = false } = {}): Co
 
 export function addPredictionOptions(command: Command): Command {
   const split = "the row,set table that the model was trained with";
-  return addIdOption(addCurvesOptions(command).option("--split <file>", split));
+  const curves = addCurvesOptions(command, { several: true });
+  return addOutcomeOfCurves(addIdOption(curves.option("--split <file>", split)));
+}
+
+/** As they are given: of several causes there are several files of curves. */
+export type GivenPredictions<Options extends PredictionOptions> = Omit<Options, "curves"> & {
+  readonly curves?: readonly string[];
+};
+
+/** Of one kind of event there is one file. */
+export function onlyFile(curves: readonly string[] | undefined): string | undefined {
+  if (curves === undefined || curves.length === 1) return curves?.[0];
+  throw new InputError("--curves is given more than once", {
+    code: "option.conflict",
+    hint: "several files are of several causes: name these with --causes, and the files NAME=FILE",
+  });
 }
 
 /** A model and a table that were read together. */
@@ -157,114 +164,4 @@ export async function readWithCurves(
   const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...described, ...outcome] };
   const { id, people } = findPeople(table, options, null);
   return { curves, outcomes, grid, table, columns, id, people, warnings: notes };
-}
-
-/** What can be repaired, whether or not its outcomes are known. */
-export interface BoostSource extends Omit<Predictions, "outcomes"> {
-  readonly outcomes: Predictions["outcomes"] | null; // [N]
-  /** The model's own groups. */
-  readonly groups: readonly Group[];
-  /** SHA-256 of the model's file; null for curves of another program. */
-  readonly modelHash: string | null;
-  /** SHA-256 of the file that the rows came from. */
-  readonly tableHash: string | null;
-  /** Whether the model was trained on rows of this table. */
-  readonly isOwnTable: boolean;
-}
-
-/** A source with outcomes, so that a boost can be fitted. */
-interface FitSource extends BoostSource {
-  readonly outcomes: Predictions["outcomes"];
-  /** Which rows fit and which judge. */
-  readonly chooseRows: (share: FitShare) => ChosenBoostRows;
-}
-
-/** `paths`: a model and a table; with --curves a table or nothing. */
-export async function readFitSource(
-  paths: readonly string[],
-  options: PredictionOptions,
-): Promise<FitSource> {
-  return options.curves === undefined
-    ? predictFitSource(await readModelTable(paths, options), options)
-    : readCurvesSource(options.curves, paths, options);
-}
-
-const INSTEAD = "hold the groups in training: `graduate train --group` takes causes, entries and weights";
-
-/** The same without requiring outcomes: a repair can be applied to rows that nobody has followed up. */
-export async function readApplySource(
-  paths: readonly string[],
-  options: PredictionOptions,
-): Promise<BoostSource> {
-  if (options.curves !== undefined || paths.length !== 2) return readFitSource(paths, options);
-  const read = await readModelTable(paths, options);
-  const { model, modelPath, table, sha256: tableHash } = read;
-  const names = new Set(table.columns.map(({ name }) => name));
-  if (outcomeNames(model.columns).every((name) => names.has(name))) return predictFitSource(read, options);
-  const whose = findPeople(table, options, model);
-  const backend = await openBackendOf(model, options.threads);
-  try {
-    return {
-      curves: (await predict(model, table, backend)).curves,
-      outcomes: null,
-      table,
-      columns: model.columns,
-      ...whose,
-      groups: model.groups,
-      grid: gridOf(model),
-      modelHash: await hashFile(modelPath),
-      tableHash,
-      isOwnTable: isTrainedOn(model, tableHash),
-    };
-  } finally {
-    await backend?.close();
-  }
-}
-
-async function predictFitSource(read: ModelTable, options: PredictionOptions): Promise<FitSource> {
-  const { study, backend } = await openModelStudy(read, options);
-  try {
-    const { table, columns, people, grid, warnings, model, isOwnTable, sha256 } = study;
-    const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
-    return {
-      curves: (await predictStudy(study, everyRow, backend)).curves,
-      outcomes: binOutcomes(requireRightCensored(study.outcomes, "a repair", INSTEAD), grid),
-      table,
-      columns,
-      id: columns.id ?? null,
-      people,
-      warnings,
-      groups: model.groups,
-      grid,
-      modelHash: await hashFile(read.modelPath),
-      tableHash: sha256,
-      isOwnTable,
-      chooseRows: (share) => chooseBoostRows(study, share),
-    };
-  } finally {
-    await backend?.close();
-  }
-}
-
-async function readCurvesSource(
-  path: string,
-  paths: readonly string[],
-  options: PredictionOptions,
-): Promise<FitSource> {
-  const read = await readWithCurves(path, paths, options);
-  const { curves, outcomes, people } = read;
-  const given = await readSplitFile(options.split, { ...read.table, rows: curves.N });
-  const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
-  const split = given ?? { train: new Int32Array(), validation: new Int32Array(), test: everyone };
-  return {
-    ...read,
-    groups: [],
-    modelHash: null,
-    tableHash: await hashFile(path),
-    isOwnTable: false,
-    chooseRows: (share) => ({
-      rows: divideUnseen(split, { people, event: outcomes.event }, share),
-      warnings: [],
-    }),
-  };
 }

@@ -46,24 +46,6 @@ const INSTEAD: Readonly<Record<string, Partial<Record<OutcomeFlag, string>>>> = 
     "`graduate cif` takes it and gives the incidence of each cause; with --event-is, km is of one alone",
   ),
   cox: allOf(["--causes"], "--cause VALUE models one cause; `graduate train --causes` models all of them"),
-  audit: allOf(
-    ["--start", "--stop"],
-    "--entry and --time with --causes; rows of a model that learnt from start–stop rows are judged as such",
-  ),
-  discover: {
-    ...allOf(CAUSES, "incidences from a file are not searched; a model of several causes is: --cause NAME"),
-    ...allOf(
-      ROWS,
-      "curves from a file are searched as of people seen from the start; a model takes its own outcome",
-    ),
-  },
-  boost: {
-    ...allOf(
-      CAUSES,
-      "a repair is of one kind of event; `graduate train --causes` holds groups for every cause",
-    ),
-    ...allOf(ROWS, "a repair counts people from the start, one each; `graduate train` takes it"),
-  },
   predict: allOf([...CAUSES, ...ROWS], OF_MODEL),
   explain: allOf([...CAUSES, ...ROWS], OF_MODEL),
   summary: allOf(OUTCOME_FLAGS, OF_FILE),

@@ -2,6 +2,7 @@
 import { isAbsent } from "../../core/measured.ts";
 import { countOf } from "../../core/text.ts";
 import { percentRisk } from "../../report/card/card-data.ts";
+import { sayCause } from "../../report/card/render-causes.ts";
 import { momentOf } from "../../report/words/report-time.ts";
 import type { Explanation } from "../../verbs/people/explain.ts";
 import type { ExplainedTime } from "../../verbs/people/explained-quantities.ts";
@@ -36,7 +37,7 @@ const LOG_OF_CAUSE = "the log of -log(1 - F), F the cause's cumulative incidence
 function printTime(explanation: Explanation, one: ExplainedTime, timeLabel: string): void {
   const { columns, method, byCause } = explanation;
   const { risk, logHazard } = one;
-  const what = byCause === null ? "risk" : `risk of ${byCause.cause}`;
+  const what = byCause === null ? "risk" : `risk of ${sayCause(byCause.cause)}`;
   const isSampled = method === "sampling";
   const order = columns
     .map((_, c) => c)

@@ -36,9 +36,14 @@ function nameNone(causes: number): string {
   return causes === 2 ? "neither" : "none of these";
 }
 
+/** A cause that has no name but a number is no word in a sentence. */
+export function sayCause(name: string): string {
+  return /^\d+$/.test(name) ? `cause ${name}` : name;
+}
+
 /** "Of 100 such people, by 10 years: 12 pcm, 21 death, 67 neither." */
 export function causeSentence(names: readonly string[], risks: readonly number[], moment: string): string {
-  const all = [...names, nameNone(names.length)];
+  const all = [...names.map(sayCause), nameNone(names.length)];
   const parts = countHundred(risks).map((count, k) => `${count} ${all[k]}`);
   return `Of ${PEOPLE} such people, by ${moment}: ${parts.join(", ")}.`;
 }
@@ -62,7 +67,7 @@ ${renderLegend(names)}
 }
 
 function renderLegend(names: readonly string[]): Html {
-  return html`<ul class="legend">${names.map((name, k) => html`<li>${causeKey(k)} ${nameOf(name)}</li>`)}
+  return html`<ul class="legend">${names.map((name, k) => html`<li>${causeKey(k)} ${nameOf(sayCause(name))}</li>`)}
 <li>${causeKey(null)} ${nameNone(names.length)}</li></ul>`;
 }
 
@@ -80,7 +85,7 @@ ${drawCauseHundred(countHundred(own), sentence)}
       (
         { prediction, baseline },
         k,
-      ) => html`<li>${causeKey(k)} ${nameOf(names[k])} <b>${percentRisk(prediction)}</b> \
+      ) => html`<li>${causeKey(k)} ${nameOf(sayCause(names[k]))} <b>${percentRisk(prediction)}</b> \
 <span class="beside">everyone’s mean ${percentRisk(baseline)}</span></li>`,
     )}</ul></div>`;
   });
@@ -98,7 +103,7 @@ export function renderCauseDrivers(card: CardData, time: CardTime): readonly Htm
   return [...first, ...others].map(({ name, times }, k) =>
     renderDrivers(explanation, times, time, {
       id: `card-drivers-${k + 1}`,
-      title: html`What drives ${nameOf(name)}`,
+      title: html`What drives ${nameOf(sayCause(name))}`,
     }),
   );
 }
@@ -137,6 +142,6 @@ function renderCauseGroup(
       ? html`–<small>${why}</small>`
       : html`${signedPoints(gap.predicted - gap.observed)} ± ${(200 * gap.error).toFixed(1)}\
 <small>by ${time.roundedOf(gap.time)}</small>`;
-  return html`<tr><th scope="row">${who}<small>${nameOf(cause)}</small></th>\
+  return html`<tr><th scope="row">${who}<small>${nameOf(sayCause(cause))}</small></th>\
 <td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td>${shown}</td></tr>`;
 }

@@ -8,10 +8,9 @@ import type { PlotDocument } from "../plots/plot-canvas.ts";
 import { causeId, renderCausePanels, renderCauseScores } from "../sections/cause-groups.ts";
 import { renderCauseHeadline, renderCauseSubject, renderHundred, renderStack } from "../sections/causes.ts";
 import { renderSettings } from "../sections/method.ts";
-import { cleanText, type Html, html, trustMarkup } from "./html.ts";
-import { REPORT_POLICY } from "./policy.ts";
+import { renderFrame } from "./frame.ts";
+import { type Html, html } from "./html.ts";
 import type { RenderOptions } from "./render-report.ts";
-import { REPORT_STYLE } from "./report-style.ts";
 
 const WORDS: readonly (readonly [string, string])[] = [
   [
@@ -67,28 +66,7 @@ export function renderCauseReport(data: CauseReportData, options: RenderOptions)
     { id: "words", title: "What the words mean" },
     { id: "settings", title: "Settings" },
   ];
-  const { program, created } = data.provenance;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${REPORT_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${cleanText(data.title)}</title>
-<style>${trustMarkup(REPORT_STYLE)}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the result</a>
-<header><p class="eyebrow">Calibration report by cause · ${program}${created === undefined ? "" : ` · ${created}`}</p>
-<h1><bdi>${data.title}</bdi></h1>
-${renderCauseSubject(data)}
-<nav aria-label="Contents"><ul>${contents.map(
-    ({ id, title }) => html`<li><a href="#${id}"><bdi>${title}</bdi></a></li>`,
-  )}</ul></nav></header>
-<main id="main">
-${renderCauseHeadline(data)}
+  const main = html`${renderCauseHeadline(data)}
 ${renderSaid(data)}
 ${renderStack(data, document)}
 ${hundred}
@@ -97,14 +75,14 @@ ${renderCauseScores(data)}
 <section aria-labelledby="words"><h2 id="words">What the words mean</h2>
 <div class="card"><dl class="words">${WORDS.map(([word, meaning]) => html`<dt>${word}</dt><dd>${meaning}</dd>`)}</dl>\
 </div></section>
-${renderSettings({ ...data, modelSettings: [] })}
-</main>
-<footer>Made by ${program}. Not a medical device: it helps people check models, it does not decide about anyone.\
-</footer>
-</body>
-</html>
-`;
-  return page.markup;
+${renderSettings({ ...data, modelSettings: [] })}`;
+  return renderFrame({
+    data,
+    kind: "Calibration report by cause",
+    subject: renderCauseSubject(data),
+    contents,
+    main,
+  });
 }
 
 function renderSaid({ said }: CauseReportData): Html | null {

@@ -15,9 +15,8 @@ import { renderPrice } from "../sections/price.ts";
 import { renderScores } from "../sections/scores.ts";
 import { renderTargets } from "../sections/targets.ts";
 import { renderTraining } from "../sections/training.ts";
-import { cleanText, html, trustMarkup } from "./html.ts";
-import { REPORT_POLICY } from "./policy.ts";
-import { REPORT_STYLE } from "./report-style.ts";
+import { renderFrame } from "./frame.ts";
+import { html } from "./html.ts";
 
 /** What rendering needs besides the data. */
 export interface RenderOptions {
@@ -84,27 +83,7 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
     { id: "words", title: "What the words mean" },
     { id: "settings", title: "Settings" },
   ];
-  const { program, created } = data.provenance;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${REPORT_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${cleanText(data.title)}</title>
-<style>${trustMarkup(REPORT_STYLE)}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the result</a>
-<header><p class="eyebrow">Calibration report · ${program}${created === undefined ? "" : ` · ${created}`}</p>
-<h1><bdi>${data.title}</bdi></h1>
-${renderSubject(data)}
-<nav aria-label="Contents"><ul>${contents.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>\
-</nav></header>
-<main id="main">
-${renderHeadline(data)}
+  const main = html`${renderHeadline(data)}
 ${renderGlance(data, document)}
 ${renderCohort(data)}
 ${renderPanels(data, document)}
@@ -116,13 +95,7 @@ ${training}
 ${price}
 ${targets}
 ${renderWords(data)}
-${renderSettings(data)}
-</main>
-<footer>Made by ${program}. Not a medical device: it helps people check models, it does not decide about anyone.\
-</footer>
-<script>${trustMarkup(SORT_SCRIPT)}</script>
-</body>
-</html>
-`;
-  return page.markup;
+${renderSettings(data)}`;
+  const kind = "Calibration report";
+  return renderFrame({ data, kind, subject: renderSubject(data), contents, main, script: SORT_SCRIPT });
 }

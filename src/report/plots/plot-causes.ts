@@ -5,10 +5,9 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { CauseScores } from "../../verbs/causes/audit-causes.ts";
-import type { Cells } from "../data/small-cells.ts";
 import { cleanText, type Html } from "../page/html.ts";
-import { binOfTime, chooseTicks } from "../words/report-time.ts";
 import { shorten } from "../words/text-table.ts";
+import { drawPanel, type PanelAxis } from "./panel.ts";
 import {
   axisTo,
   drawPlot,
@@ -17,10 +16,7 @@ import {
   labelAxis,
   labelEnd,
   MUTED,
-  OBSERVED,
-  OBSERVED_LINE,
   type PlotDocument,
-  PREDICTED_LINE,
   spreadLabels,
 } from "./plot-canvas.ts";
 
@@ -102,17 +98,9 @@ export function drawStack(
   });
 }
 
-const PANEL = { width: 380, height: 262, left: 54, right: 14, top: 12, bottom: 62 };
-const AT_RISK_BELOW = 30;
-const LABEL_BELOW = 56;
-const PANEL_TICKS = 5;
-
-export interface CausePanelOptions {
-  readonly edges: readonly number[];
-  readonly timeLabel: string;
+export interface CausePanelOptions extends PanelAxis {
   /** Where the vertical axis ends. */
   readonly top: number;
-  readonly cells: Cells;
 }
 
 /** The end of a vertical axis that all panels of a cause share, in tenths. */
@@ -138,11 +126,10 @@ export function drawCausePanel(
   scores: CauseScores,
   options: CausePanelOptions,
 ): Html | null {
-  const { edges, timeLabel, top, cells } = options;
+  const { edges, top } = options;
   const { incidence, supported, atRisk } = scores;
   const last = supported.bins;
   if (incidence === null || last === 0) return null;
-  const end = edges[edges.length - 1];
   const points = Array.from({ length: last + 1 }, (_, t) => ({
     time: edges[t],
     observed: incidence.observed[t],
@@ -150,51 +137,7 @@ export function drawCausePanel(
     lower: incidence.lower[t] ?? incidence.observed[t],
     upper: Math.min(top, incidence.upper[t] ?? incidence.observed[t]),
   }));
-  const ticks = chooseTicks(end, PANEL_TICKS);
-  const said = cells.falling(ticks.map((time) => atRisk[binOfTime(edges, time)]));
-  const counts = ticks.map((time, k) => ({ time, count: said[k] }));
-  return drawPlot(document, {
-    width: PANEL.width,
-    height: PANEL.height,
-    marginLeft: PANEL.left,
-    marginRight: PANEL.right,
-    marginTop: PANEL.top,
-    marginBottom: PANEL.bottom,
-    x: axisTo(end, PANEL_TICKS),
-    y: {
-      domain: [0, top],
-      label: null,
-      ticks: ticksTo(top),
-      tickFormat: top > 0.2 ? ".1f" : ".2f",
-      tickSize: 0,
-    },
-    marks: [
-      Plot.gridY({ ticks: ticksTo(top), stroke: GRID, strokeOpacity: 1 }),
-      last < edges.length - 1
-        ? Plot.rect([0], { x1: edges[last], x2: end, y1: 0, y2: top, fill: "var(--unfollowed)" })
-        : null,
-      Plot.ruleY([0], { stroke: LINE }),
-      Plot.areaY(points, {
-        x: "time",
-        y1: "lower",
-        y2: "upper",
-        fill: OBSERVED,
-        fillOpacity: 0.2,
-        curve: "step-after",
-      }),
-      Plot.lineY(points, { x: "time", y: "observed", ...OBSERVED_LINE }),
-      Plot.lineY(points, { x: "time", y: "predicted", ...PREDICTED_LINE }),
-      Plot.text(counts, { x: "time", y: 0, text: "count", dy: AT_RISK_BELOW, fill: MUTED }),
-      Plot.text(["at risk"], {
-        frameAnchor: "bottom-left",
-        textAnchor: "start",
-        lineAnchor: "middle",
-        dx: -PANEL.left,
-        dy: AT_RISK_BELOW,
-        fill: MUTED,
-        fontSize: 11,
-      }),
-      labelAxis(timeLabel, LABEL_BELOW),
-    ],
-  });
+  const tickFormat = top > 0.2 ? ".1f" : ".2f";
+  const y = { domain: [0, top], label: null, ticks: ticksTo(top), tickFormat, tickSize: 0 };
+  return drawPanel(document, { points, atRisk, y }, options);
 }

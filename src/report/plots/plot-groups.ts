@@ -4,25 +4,10 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { GroupCurve } from "../data/report-data.ts";
-import type { Cells } from "../data/small-cells.ts";
 import type { Html } from "../page/html.ts";
-import { binOfTime, chooseTicks } from "../words/report-time.ts";
 import type { EventRatio, VerdictLook } from "../words/report-words.ts";
-import {
-  axisTo,
-  drawPlot,
-  floorBelow,
-  GRID,
-  LINE,
-  labelAxis,
-  MUTED,
-  OBSERVED,
-  OBSERVED_LINE,
-  type PlotDocument,
-  PREDICTED_LINE,
-  survivalAxis,
-  survivalTicks,
-} from "./plot-canvas.ts";
+import { drawPanel, type PanelAxis } from "./panel.ts";
+import { drawPlot, floorBelow, LINE, MUTED, type PlotDocument, survivalAxis } from "./plot-canvas.ts";
 
 /** The start of a shared vertical axis, in tenths of survival, low enough for every panel. */
 export function survivalFloor(curves: readonly GroupCurve[]): number {
@@ -47,76 +32,23 @@ export function shownBins(curves: readonly GroupCurve[], T: number): number {
   return Math.ceil(longest / FOLLOWED_SHARE);
 }
 
-export interface PanelOptions {
-  /** The edges of the bins that are shown. */
-  readonly edges: readonly number[];
-  readonly timeLabel: string;
+export interface PanelOptions extends PanelAxis {
   /** Where the vertical axis starts. */
   readonly floor: number;
-  /** How numbers at risk are printed. */
-  readonly cells: Cells;
 }
 
-const PANEL = { width: 380, height: 262, left: 54, right: 14, top: 12, bottom: 62 };
-/** Distances below the axis, in pixels, of the numbers at risk and of the axis label. */
-const AT_RISK_BELOW = 30;
-const LABEL_BELOW = 56;
-const PANEL_TICKS = 5;
-
-/** Predicted mean curve against Kaplan-Meier with its band, and the numbers at risk under the axis. */
+/** Predicted mean curve against Kaplan-Meier with its band. */
 export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, options: PanelOptions): Html {
-  const { edges, timeLabel, floor, cells } = options;
+  const { edges, floor } = options;
   const { last, predicted, observed, lower, upper, atRisk } = curve;
-  const end = edges[edges.length - 1];
   const points = Array.from({ length: last + 1 }, (_, t) => ({
     time: edges[t],
     observed: observed[t],
     lower: Math.max(floor, lower[t] ?? observed[t]),
     upper: upper[t] ?? observed[t],
-    predicted: predicted?.[t] ?? observed[t],
+    predicted: predicted?.[t],
   }));
-  const ticks = chooseTicks(end, PANEL_TICKS);
-  const said = cells.falling(ticks.map((time) => atRisk[binOfTime(edges, time)]));
-  const counts = ticks.map((time, k) => ({ time, count: said[k] }));
-  const unsupported = last < edges.length - 1;
-  return drawPlot(document, {
-    width: PANEL.width,
-    height: PANEL.height,
-    marginLeft: PANEL.left,
-    marginRight: PANEL.right,
-    marginTop: PANEL.top,
-    marginBottom: PANEL.bottom,
-    x: axisTo(end, PANEL_TICKS),
-    y: survivalAxis(floor),
-    marks: [
-      Plot.gridY({ ticks: survivalTicks(floor), stroke: GRID, strokeOpacity: 1 }),
-      unsupported
-        ? Plot.rect([0], { x1: edges[last], x2: end, y1: floor, y2: 1, fill: "var(--unfollowed)" })
-        : null,
-      Plot.ruleY([floor], { stroke: LINE }),
-      Plot.areaY(points, {
-        x: "time",
-        y1: "lower",
-        y2: "upper",
-        fill: OBSERVED,
-        fillOpacity: 0.2,
-        curve: "step-after",
-      }),
-      Plot.lineY(points, { x: "time", y: "observed", ...OBSERVED_LINE }),
-      predicted === null ? null : Plot.lineY(points, { x: "time", y: "predicted", ...PREDICTED_LINE }),
-      Plot.text(counts, { x: "time", y: floor, text: "count", dy: AT_RISK_BELOW, fill: MUTED }),
-      Plot.text(["at risk"], {
-        frameAnchor: "bottom-left",
-        textAnchor: "start",
-        lineAnchor: "middle",
-        dx: -PANEL.left,
-        dy: AT_RISK_BELOW,
-        fill: MUTED,
-        fontSize: 11,
-      }),
-      labelAxis(timeLabel, LABEL_BELOW),
-    ],
-  });
+  return drawPanel(document, { points, atRisk, y: survivalAxis(floor) }, options);
 }
 
 const STRIP = { width: 280, height: 26, side: 8 };

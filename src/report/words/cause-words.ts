@@ -6,7 +6,7 @@
  */
 import type { AuditedCause, CauseAuditTable, CauseScores } from "../../verbs/causes/audit-causes.ts";
 import { momentOf } from "./report-time.ts";
-import { judgeGroups, pointsOf, type ReportVerdict } from "./report-words.ts";
+import { judgeGroups, pointsOf, type ReportVerdict, verdictWord } from "./report-words.ts";
 
 /** The gap predicted − observed over the supported bins. */
 export interface IncidenceGap {
@@ -51,7 +51,11 @@ export function judgeCauses({ causes, T }: CauseAuditTable, tolerance: number): 
     [overall, ...groups].map((scores, g) => ({ cause, k, g, scores, gap: gapOf(scores) })),
   );
   const verdicts = judgeGroups(lines, T, tolerance);
-  return lines.map((line, at) => ({ ...line, verdict: verdicts[at], word: causeVerdictWord(verdicts[at]) }));
+  return lines.map((line, at) => ({
+    ...line,
+    verdict: verdicts[at],
+    word: verdictWord(verdicts[at], DIRECTIONS),
+  }));
 }
 
 const DIRECTIONS = {
@@ -59,17 +63,6 @@ const DIRECTIONS = {
   low: "predicted too low",
   shape: "wrong shape",
 } as const;
-
-function causeVerdictWord({ agreement, direction, lacks }: ReportVerdict): string {
-  switch (agreement) {
-    case "disagrees":
-      return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
-    case "tooFewEvents":
-      return lacks === "followUp" ? "followed too briefly to say" : "too few events to say";
-    case "noDisagreementShown":
-      return "no disagreement shown";
-  }
-}
 
 /** Gaps below this round to 0.0 points. */
 const NO_GAP = 0.0005;

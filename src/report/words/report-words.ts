@@ -137,11 +137,14 @@ export function iconOf(look: ChipLook): Html {
 
 const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
 
-/** The verdict in words that fit a chip. */
-export function verdictWord({ agreement, direction, lacks }: ReportVerdict): string {
+/** The verdict in words that fit a chip. `directions` says what a disagreement of each kind is called. */
+export function verdictWord(
+  { agreement, direction, lacks }: ReportVerdict,
+  directions: Readonly<Record<keyof typeof DIRECTIONS, string>> = DIRECTIONS,
+): string {
   switch (agreement) {
     case "disagrees":
-      return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
+      return direction === null ? "disagrees" : `disagrees: ${directions[direction]}`;
     case "tooFewEvents":
       return lacks === "followUp" ? "followed too briefly to say" : "too few events to say";
     case "noDisagreementShown":

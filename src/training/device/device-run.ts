@@ -8,7 +8,6 @@
 import type { DeviceArray, Floats } from "../../compute/backend.ts";
 import type { DeviceLoss, DeviceOptimiser, DeviceValues, LossEntry } from "../../compute/device-training.ts";
 import { GraduateError } from "../../core/errors.ts";
-import { isRightCensored, requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Activations, Network } from "../../models/networks/network.ts";
 import { findParameters, type ParameterValues } from "../../models/networks/parameters.ts";
 import { createJudge, type Evaluation, isBetter, type Judge } from "../evaluation.ts";
@@ -16,6 +15,7 @@ import { lagrangianTerm, refuseDivergence, scaleToRows } from "../lagrangian/dua
 import { createLagrangian, type Lagrangian } from "../lagrangian/lagrangian.ts";
 import type { OptimiserState } from "../optimiser.ts";
 import type { DualSpec, TrainingOptions } from "../options.ts";
+import { seeRows } from "../rows/cause-view.ts";
 import { nameStep, refuseNaN } from "../run-errors.ts";
 import type {
   Checkpoint,
@@ -31,25 +31,6 @@ import { decaysAll, groupsOf, objectiveOf, optimiserOf, planStep, planStretch } 
 
 /** Steps between two checkpoints, at least: each one is read from the device. */
 const BETWEEN_CHECKPOINTS = 250;
-
-/** Whether every step takes all rows at once, by operations that the device has. */
-export function canTrainOnDevice(
-  { backend, network: { D, T }, training: { binned } }: TrainingInput,
-  { batch, objective, constraint, partRows }: TrainingOptions,
-  { batches }: OptimiseHooks,
-): boolean {
-  const N = binned.bin.length;
-  return (
-    isRightCensored(binned) &&
-    backend.training?.fits({ N, D, T }) === true &&
-    N > 0 &&
-    batches === undefined &&
-    (batch === null || batch >= N) &&
-    (partRows ?? N) >= N &&
-    (objective.kind !== "rps" || objective.ranking === undefined) &&
-    (constraint?.strata ?? 1) === 1
-  );
-}
 
 interface DeviceRun {
   readonly input: TrainingInput;
@@ -117,17 +98,21 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
   const { training: device } = backend;
   if (device === undefined) throw new Error("the backend cannot keep a step to itself");
   const { constraint, seed } = options;
-  const { groups } = training;
-  const binned = requireRightCensored(training.binned, "training on a device");
-  const dual = scaleToRows(options.dual, binned.bin.length);
+  const { binned } = training;
+  const people = binned.bin.length;
+  const dual = scaleToRows(options.dual, people);
   const lagrangian =
-    constraint && createLagrangian({ constraint, dual: options.dual, binned, groups, seed, whole: true });
+    constraint &&
+    createLagrangian({ constraint, dual: options.dual, ...seeRows(training), people, seed, whole: true });
   if (resume?.lagrangian) lagrangian?.restore(resume.lagrangian);
   const { stretch, evaluations } = planStretch(input, options);
   const loss = device.openLoss({
     T: binned.T,
+    K: network.K,
     bin: binned.bin,
-    event: binned.event,
+    event: binned.cause ?? binned.event,
+    first: binned.firstBin,
+    weight: binned.weight,
     objective: objectiveOf(options.objective),
     groups: lagrangian && groupsOf(lagrangian, dual),
     entries: stretch + 1,
@@ -156,7 +141,7 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
       rows: validation,
       ...createJudge(validation, constraint),
       logits: Array.from({ length: evaluations }, () =>
-        backend.allocate(validation.binned.bin.length * network.T),
+        backend.allocate(validation.binned.bin.length * network.K * network.T),
       ),
     },
     stretch,

@@ -84,12 +84,12 @@ export function optimiserOf(
 
 /** Steps of a stretch, and evaluations that have room in it, at most. */
 export function planStretch(
-  { training, validation, network: { T } }: TrainingInput,
+  { training, validation, network: { T, K } }: TrainingInput,
   { evaluateEvery }: TrainingOptions,
 ) {
   const most = Math.min(STRETCH, Math.max(1, Math.floor(STRETCH_ROWS / training.binned.bin.length)));
   if (validation === null) return { stretch: most, evaluations: 0 };
-  const room = Math.floor(EVALUATED_LOGITS / Math.max(1, validation.binned.bin.length * T));
+  const room = Math.floor(EVALUATED_LOGITS / Math.max(1, validation.binned.bin.length * K * T));
   const evaluations = Math.max(1, Math.min(EVALUATIONS, room, Math.ceil(most / evaluateEvery)));
   return { stretch: Math.min(most, evaluations * evaluateEvery), evaluations };
 }

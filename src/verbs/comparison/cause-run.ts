@@ -5,11 +5,13 @@
 import { present } from "../../core/present.ts";
 import { ALL_GROUP } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
+import { applyCauseHazards } from "../../repair/cause-hazards.ts";
+import { fitCauseShare } from "../../repair/share-choice.ts";
 import { matchCauses } from "../../stats/causes/binned-causes.ts";
 import { type CauseResamples, resampleCauses } from "../../stats/causes/cause-resamples.ts";
 import { placesAmong } from "../../study/members.ts";
 import { type PreparedStudy, redesign } from "../../study/prepare.ts";
-import { pickStudyRows } from "../../study/study.ts";
+import { pickStudyGroups, pickStudyRows } from "../../study/study.ts";
 import type { PredictedCauseRows } from "../causes/audit-cause-model.ts";
 import { auditCauses, type CauseAuditTable } from "../causes/audit-causes.ts";
 import { designOf } from "../train-request.ts";
@@ -30,17 +32,19 @@ export interface CauseResult {
   readonly draws: readonly CauseScoreDraws[] | null;
 }
 
-/** The incidences of cause-specific Cox models, fitted to the training rows, for the test rows. */
-export function predictByCox(study: PreparedStudy): {
-  readonly predicted: PredictedCauseRows;
+/** What predicts the incidences of some rows of a study. */
+export interface CausePredictor {
+  readonly predict: (rows: Int32Array) => Promise<PredictedCauseRows>;
   readonly warnings: readonly string[];
-} {
+}
+
+/** The incidences of cause-specific Cox models, fitted to the training rows. */
+export function fitCoxByCause(study: PreparedStudy): CausePredictor {
   const seen = redesign(study, designOf({ method: "cox" }));
   const fitted = fitCauseSpecificCox(seen);
-  const { test: rows } = study.split;
   const causes = study.causes ?? [];
   const named = study.groups.filter(({ expression }) => expression !== ALL_GROUP.expression);
-  const predicted = {
+  const predict = async (rows: Int32Array): Promise<PredictedCauseRows> => ({
     ...pickStudyRows(study, rows),
     curves: {
       N: rows.length,
@@ -50,8 +54,21 @@ export function predictByCox(study: PreparedStudy): {
       incidence: predictCauseSpecificCox(fitted, seen, rows),
     },
     groups: placesAmong(named, rows),
-  };
-  return { predicted, warnings: fitted.warnings };
+  });
+  return { predict, warnings: fitted.warnings };
+}
+
+/** The incidences of some rows after a repair that was fitted on others. */
+export function repairCauses(
+  study: Pick<PreparedStudy, "groups">,
+  { curves, binned, people, rows }: PredictedCauseRows,
+  test: PredictedCauseRows,
+  seed: number,
+): PredictedCauseRows {
+  const outcomes = matchCauses(curves, binned);
+  const task = { curves, outcomes, groups: pickStudyGroups(study, rows), ...present({ people }) };
+  const { boost } = fitCauseShare(task, { seed });
+  return { ...test, curves: applyCauseHazards(boost, test.curves, pickStudyGroups(study, test.rows)) };
 }
 
 /** How often the rows are drawn, and by which seed. */

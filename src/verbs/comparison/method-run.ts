@@ -3,7 +3,7 @@
  * rows; if there is only one split, also on resamples of them. A run that fails numerically is a result like any other;
  * the comparison goes on without it.
  */
-import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
+import { requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { Backend } from "../../compute/backend.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -23,7 +23,13 @@ import { studyOf } from "../model-study.ts";
 import { shareOfTraining } from "../runs.ts";
 import { train } from "../train.ts";
 import type { TrainingRequest } from "../train-request.ts";
-import { type CauseResult, predictByCox, scoreByCause } from "./cause-run.ts";
+import {
+  type CausePredictor,
+  type CauseResult,
+  fitCoxByCause,
+  repairCauses,
+  scoreByCause,
+} from "./cause-run.ts";
 import { drawsOf, judgedGroups, type MethodScores, readScores, type ScoreDraws } from "./differences.ts";
 
 /** What can be compared: the methods, and what a network starts from. */
@@ -148,18 +154,23 @@ async function* runByCause(
   const { seed, split } = findSplit(source, task);
   const share = replicates === null ? 1 : TRAINING_SHARE;
   let held: Pick<MethodResult, "met" | "constrained"> = { met: null, constrained: null };
-  let found: ReturnType<typeof predictByCox>;
-  if (task.method.method === "cox") found = predictByCox(divideAgain(source.study, split));
+  let found: CausePredictor;
+  if (task.method.method === "cox") found = fitCoxByCause(divideAgain(source.study, split));
   else {
     const { model, own } = yield* trainMethod(source, task, backend);
     found = {
-      predicted: await predictCauseRows(own, split.test, backend),
+      predict: (rows) => predictCauseRows(own, rows, backend),
       warnings: model.training.warnings,
     };
     held = countHeld(model);
   }
+  let predicted = await found.predict(split.test);
+  if (task.method.boosted) {
+    requireRepairRows(split.validation);
+    predicted = repairCauses(source.study, await found.predict(split.validation), predicted, seed);
+  }
   const seconds = secondsNow();
-  const scoring = scoreByCause(found.predicted, { replicates, seed });
+  const scoring = scoreByCause(predicted, { replicates, seed });
   let next = await scoring.next();
   for (; !next.done; next = await scoring.next()) yield share + (1 - share) * next.value;
   return { ...NOTHING, byCause: next.value, ...held, seconds, failure: null, warnings: found.warnings };
@@ -221,8 +232,14 @@ function prepareJudged({ curves, binned, groups, audit }: AuditedRows) {
   );
 }
 
-/** What to do instead of a repair under late entry or with weights. */
-export const NO_REPAIR = "compare methods without +boost";
+/** A repair is fitted on validation rows. */
+function requireRepairRows(rows: Int32Array): void {
+  if (rows.length > 0) return;
+  throw new InputError("no validation rows to repair curves on", {
+    code: "split.valid",
+    hint: "give the split some, e.g. --split 0.6,0.2,0.2",
+  });
+}
 
 /** The test rows' curves after a boost that was fitted on the validation rows. */
 function repair(
@@ -230,14 +247,9 @@ function repair(
   valid: PredictedRows,
   test: PredictedRows,
 ): PredictedRows {
-  if (valid.rows.length === 0) {
-    throw new InputError("no validation rows to repair curves on", {
-      code: "split.valid",
-      hint: "give the split some, e.g. --split 0.6,0.2,0.2",
-    });
-  }
+  requireRepairRows(valid.rows);
   const { curves, people } = valid;
-  const outcomes = requireRightCensored(valid.binned, "a repair", NO_REPAIR);
+  const outcomes = requireSingleCause(valid.binned, "a repair");
   const task = { curves, outcomes, groups: pickStudyGroups(study, valid.rows), ...present({ people }) };
   const { boost } = fitGuardedBoost(task, { seed: study.model.training.seed });
   return { ...test, curves: applyBoost(boost, test.curves, { groups: pickStudyGroups(study, test.rows) }) };

@@ -14,11 +14,11 @@ import { createRandom } from "../../core/random.ts";
 import { encode } from "../../data/encode/encode.ts";
 import { addGroupColumns } from "../../data/groups/groups.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
-import { checkRows, type Table } from "../../data/table.ts";
+import { checkRows, findColumn, type Table } from "../../data/table.ts";
 import { refuseTime } from "../../stats/curve-readings.ts";
 import type { Model } from "../../training/model.ts";
 import { findStored, isTrainedOn } from "../model-study.ts";
-import { gridOf } from "../predict.ts";
+import { columnsNeeded, gridOf } from "../predict.ts";
 import { type ExplainedColumn, listExplained, readExplained } from "./explained-columns.ts";
 import {
   chooseCause,
@@ -107,6 +107,8 @@ export async function prepareExplainer(
   const { at, seed = DEFAULT_SEED, budget = COMPOSED_ROWS } = options;
   const grid = gridOf(model);
   checkTimes(at, grid);
+  // Before a group over it is asked for, whose refusal would speak of the group.
+  for (const name of columnsNeeded(model)) findColumn(table, name);
   const cause = chooseCause(model, options.cause);
   const { rows, which } = drawBackground(model, table, options, seed);
   const computeFree = prepareFree(model, backend, grid);

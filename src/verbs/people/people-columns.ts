@@ -21,12 +21,12 @@ export interface PeoplePart extends PeoplePrediction {
 }
 
 /** One column of the table. */
-export interface PeopleColumn {
+export interface PeopleColumn<Part = PeoplePart> {
   readonly name: string;
   /** "measured" is a number that may be absent; "count" a whole number. */
   readonly kind: "count" | "probability" | "number" | "measured" | "text";
   /** The cell of row i of a part, for time k in the long form; null where it is absent. */
-  cell(part: PeoplePart, i: number, k: number): number | string | null;
+  cell(part: Part, i: number, k: number): number | string | null;
 }
 
 /** How the table looks. */
@@ -40,8 +40,8 @@ export interface PeopleLayout {
 }
 
 /** The table's columns, and how many rows a person has. */
-export interface PeopleTable {
-  readonly columns: readonly PeopleColumn[];
+export interface PeopleTable<Part = PeoplePart> {
+  readonly columns: readonly PeopleColumn<Part>[];
   readonly rowsEach: number;
 }
 

@@ -1,5 +1,5 @@
 /** The frame of the page: what it is, that nothing leaves, the six steps, the step that is open, and what is kept. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { AuditStep } from "./audit-step.tsx";
 import { GroupsStep } from "./groups-step.tsx";
 import { PeopleStep } from "./people-step.tsx";
@@ -28,6 +28,14 @@ export function App({ store }: { readonly store: Store }) {
   const [studio, setStudio] = useState(store.get());
   useEffect(() => store.subscribe(() => setStudio(store.get())), [store]);
   const { step, busy } = studio;
+  const hasBegun = useRef(false);
+  const panel = useRef<HTMLDivElement>(null);
+  // Who pressed a button that is no longer there goes on from the top of what took its place.
+  useEffect(() => {
+    if (document.activeElement === document.body && hasBegun.current)
+      panel.current?.focus({ preventScroll: true });
+    hasBegun.current ||= studio.isRestored;
+  }, [step, studio.table, studio.isRestored]);
   const View = VIEWS[step];
   const place = STEPS.findIndex(({ name }) => name === step);
   return (
@@ -53,7 +61,7 @@ export function App({ store }: { readonly store: Store }) {
         )}
       </div>
       <main>
-        <div id={`panel-${step}`} role="tabpanel" aria-label={`Step ${place + 1}`}>
+        <div id={`panel-${step}`} ref={panel} role="tabpanel" aria-label={`Step ${place + 1}`} tabIndex={-1}>
           {studio.isRestored ? (
             <View studio={studio} actions={store.actions} />
           ) : (

@@ -47,15 +47,18 @@ export function AuditStep({ studio, actions }: StepProps) {
     setBusy(false);
     actions.rest();
   };
-  const open = (file: File) =>
+  const open = (file: File) => {
+    // What is shown is of the file before.
+    setCurves(null);
+    setReport(null);
     void attempt(
       () => actions.desk.openCurves(file),
       (view) => {
         setCurves(view);
         setRequest(view.guess);
-        setReport(null);
       },
     );
+  };
   return (
     <>
       <h1>Audit another model</h1>

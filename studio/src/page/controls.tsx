@@ -148,19 +148,28 @@ export function TroubleCard({
   );
 }
 
-/** The way to another step. */
+/** The way to another step. The button is called the same everywhere; where it leads stands beside it. */
 export function Next(props: {
   readonly to: StepName;
   readonly isReady?: boolean;
   readonly why?: string | undefined;
 }) {
   const { to, isReady = true, why } = props;
+  const id = useId();
   const title = STEPS.find(({ name }) => name === to)?.title ?? "";
   return (
     <div class="next">
-      {!isReady && why && <p class="hint">{why}</p>}
-      <button type="button" class="primary" disabled={!isReady} onClick={() => goTo(to)}>
-        Next: {title.toLowerCase()} <span aria-hidden="true">→</span>
+      <p class="hint" id={id}>
+        {!isReady && why ? why : `to “${title}”`}
+      </p>
+      <button
+        type="button"
+        class="primary"
+        disabled={!isReady}
+        aria-describedby={id}
+        onClick={() => goTo(to)}
+      >
+        Next <span aria-hidden="true">→</span>
       </button>
     </div>
   );

@@ -3,23 +3,29 @@
  * column can be settled by leaving the column out, and where it matters by saying that it was known at the start. An
  * error that can be overruled is overruled by name.
  */
-import type { Blocker, FindingView } from "../protocol.ts";
+import type { Blocker, FindingView, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
+import { outcomeNames } from "./choosing.ts";
+import { OutcomeMend, ReadOtherwise } from "./mends.tsx";
 
 const LEVELS = { error: "Has to be settled", warning: "Look at this", note: "Good to know" } as const;
 const ORDER = ["error", "warning", "note"] as const;
 /** Findings that ask whether a column was known at the start. */
 const LATER = ["leak.near", "leak.later", "feature.alone"];
 
-export function Findings({ studio, actions }: StepProps) {
+export function Findings({ studio, actions, table }: StepProps & { readonly table: TableView }) {
   const { gate } = studio;
   if (gate === null) return null;
-  const repeated = gate.blockers.find(({ overrule }) => overrule === "rowsAreIndependent");
+  const repeated = gate.blockers.find(
+    ({ overrule }) => overrule === "rowsAreIndependent" || overrule === "person",
+  );
   // What keeps a run from starting and is no finding about the data.
   const unlisted = gate.blockers.filter(
     ({ code, overrule }) => overrule === null && !gate.findings.some((finding) => finding.code === code),
   );
-  const sorted = ORDER.flatMap((level) => gate.findings.filter((finding) => finding.level === level));
+  // That people have several rows is asked, and not told beside the question.
+  const told = gate.findings.filter(({ code, column }) => code !== "id" || column !== repeated?.column);
+  const sorted = ORDER.flatMap((level) => told.filter((finding) => finding.level === level));
   return (
     <section class="card" aria-label="Findings">
       <h2>Before anything is fitted</h2>
@@ -44,6 +50,7 @@ export function Findings({ studio, actions }: StepProps) {
             finding={finding}
             studio={studio}
             actions={actions}
+            table={table}
           />
         ))}
       </ul>
@@ -51,10 +58,15 @@ export function Findings({ studio, actions }: StepProps) {
   );
 }
 
-function Finding({ finding, studio, actions }: StepProps & { readonly finding: FindingView }) {
+function Finding({
+  finding,
+  studio,
+  actions,
+  table,
+}: StepProps & { readonly finding: FindingView; readonly table: TableView }) {
   const { code, level, column, message } = finding;
-  const { roles, known, allowLeak, time, event, origin } = studio.choices;
-  const isOutcome = column === time || column === event || column === origin;
+  const { roles, known, allowLeak } = studio.choices;
+  const isOutcome = column !== null && outcomeNames(studio.choices).includes(column);
   const isLeft = column !== null && roles[column] === "leave";
   const isAllowed = column !== null && (known.includes(column) || allowLeak.includes(column));
   const isSettled = isLeft || isAllowed;
@@ -64,6 +76,7 @@ function Finding({ finding, studio, actions }: StepProps & { readonly finding: F
       <p class="say">
         <b>{isSettled ? "Settled" : LEVELS[level]}:</b> {sentence(message)}
       </p>
+      {isOutcome && <OutcomeMend finding={finding} studio={studio} actions={actions} table={table} />}
       {column !== null && !isOutcome && (
         <div class="mend">
           {isLeft ? (
@@ -87,6 +100,7 @@ function Finding({ finding, studio, actions }: StepProps & { readonly finding: F
                   Yes, it was
                 </button>
               )}
+              <ReadOtherwise code={code} column={column} studio={studio} actions={actions} />
               <button type="button" onClick={() => actions.setRole(column, "leave")}>
                 Leave out {column}
               </button>
@@ -125,9 +139,11 @@ function Repeated({ blocker, actions }: StepProps & { readonly blocker: Blocker 
             {column} says whose row it is
           </button>
         )}
-        <button type="button" class="quiet" onClick={() => actions.choose({ rowsAreIndependent: true })}>
-          Every row is a person of its own
-        </button>
+        {blocker.overrule === "rowsAreIndependent" && (
+          <button type="button" class="quiet" onClick={() => actions.choose({ rowsAreIndependent: true })}>
+            Every row is a person of its own
+          </button>
+        )}
       </div>
     </div>
   );

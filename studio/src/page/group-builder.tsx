@@ -18,8 +18,11 @@ function write(text: string): string {
   return BARE.test(text) || NUMBER.test(text) ? text : `"${text.replaceAll('"', '""')}"`;
 }
 
+/** An "and" between tests; one within quotes, of which an even number follows everywhere else, belongs to a name. */
+const AND = /\s*&\s*(?=(?:[^"]*"[^"]*")*[^"]*$)/;
+
 /** The tests of an expression, as far as it is a plain list of them. */
-const chipsOf = (expression: string) => (expression.trim() === "" ? [] : expression.split(/\s+&\s+/));
+const chipsOf = (expression: string) => (expression.trim() === "" ? [] : expression.trim().split(AND));
 
 interface BuilderProps extends StepProps {
   readonly onAdd: (group: NamedGroup) => void;

@@ -20,6 +20,7 @@ export function GroupsStep({ studio, actions }: StepProps) {
     choices.event,
     choices.eventIs,
     choices.causes,
+    choices.causeNames,
     choices.origin,
     choices.entry,
     choices.start,
@@ -87,6 +88,11 @@ export function GroupsStep({ studio, actions }: StepProps) {
         <GroupBuilder studio={studio} actions={actions} onAdd={add} />
       </section>
       {groups.length > 0 && gate.causes.length > 0 && <CauseLegend causes={gate.causes} />}
+      {groups.length > 0 && gate.causes.length === 0 && (
+        <p class="legend">
+          <span class="observed">the group</span> <span class="everyone">everyone</span>
+        </p>
+      )}
       <section class="group-cards" aria-label="Chosen groups">
         {groups.map((group) => {
           const view = views.find((one) => isSame(one, group)) ?? null;

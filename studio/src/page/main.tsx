@@ -12,18 +12,24 @@ const palette = new CSSStyleSheet();
 palette.replaceSync(PALETTE_RULES);
 document.adoptedStyleSheets = [palette];
 
+/** Milliseconds after which a worker is no longer waited for: some browsers refuse it without a word. */
+const WORKER_PATIENCE = 1500;
+
 /** Whether the page has to be loaded again to share memory between threads. */
 async function addHeaders(): Promise<boolean> {
   if (globalThis.crossOriginIsolated || !("serviceWorker" in navigator)) return false;
   try {
     if (navigator.serviceWorker.controller !== null) return false;
     await navigator.serviceWorker.register("./add-headers.js");
-    await navigator.serviceWorker.ready;
-    return true;
+    const late = new Promise<null>((resolve) => setTimeout(resolve, WORKER_PATIENCE, null));
+    return (await Promise.race([navigator.serviceWorker.ready, late])) !== null;
   } catch {
     return false;
   }
 }
+
+// A file that is dropped beside its place would be opened in place of the page.
+for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 
 const root = document.getElementById("studio");
 if (await addHeaders()) location.reload();

@@ -2,15 +2,16 @@
  * What an outcome may have beyond time and event: several causes, told by the values of the event column, and folded
  * away the columns of late entry, of rows one after the other, and of weights.
  */
-import type { Choices, TableView } from "../protocol.ts";
+import type { Choices, ColumnView, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
-import { Select } from "./controls.tsx";
+import { outcomeNames } from "./choosing.ts";
+import { Field, Select } from "./controls.tsx";
 
 /** An event column with fewer values has one kind of event; with more it is no list of causes. */
 const FEWEST_VALUES = 3;
-const MOST_VALUES = 8;
+export const MOST_VALUES = 8;
 /** Values that mean that nothing happened, by all appearances. */
-const NOTHING = /^(0|no|none|alive|censor(ed)?|false|n)$/i;
+const NOTHING = /^(0|no|none|alive|censor(ed)?|false|n|lost|withdrawn|(no|not|without) .*)$/i;
 
 type OutcomeProps = StepProps & { readonly table: TableView };
 
@@ -24,10 +25,9 @@ const MEANINGS = [
 
 export function Causes({ studio, actions, table }: OutcomeProps) {
   const { choices } = studio;
-  const { event, eventIs, causes } = choices;
-  const column = table.columns.find(({ name }) => name === event);
-  const values = column?.values ?? [];
-  if (values.length < FEWEST_VALUES || values.length > MOST_VALUES) return null;
+  const { event, eventIs, causes, causeNames } = choices;
+  const values = listValues(table.columns.find(({ name }) => name === event));
+  if (values.length === 0) return null;
   const isSeveral = Object.keys(causes).length > 0;
   return (
     <fieldset class="causes">
@@ -48,12 +48,35 @@ export function Causes({ studio, actions, table }: OutcomeProps) {
           />
         ))}
       </div>
+      {isSeveral && (
+        <div class="fields">
+          {values
+            .filter((value) => causes[value] === "cause")
+            .map((value) => (
+              <Field
+                key={value}
+                label={`What ${value} is called`}
+                value={causeNames[value] ?? ""}
+                placeholder={/^\d+$/.test(value) ? `cause ${value}` : value}
+                onInput={(text) => actions.choose({ causeNames: { ...causeNames, [value]: text } })}
+              />
+            ))}
+        </div>
+      )}
     </fieldset>
   );
 }
 
+/** Values of an event column that may tell several causes apart; empty where they do not. */
+function listValues(column: ColumnView | undefined): readonly string[] {
+  const values = column?.values ?? [];
+  return values.length < FEWEST_VALUES || values.length > MOST_VALUES ? [] : values;
+}
+
+export const isNothing = (value: string) => NOTHING.test(value.trim());
+
 /** One event ends the causes. The first cause says of every other value what it likely is. */
-function mean(
+export function mean(
   { causes }: Choices,
   values: readonly string[],
   value: string,
@@ -61,7 +84,7 @@ function mean(
 ): Partial<Choices> {
   if (meaning === "event") return { eventIs: value, causes: {} };
   if (meaning === "") return { eventIs: "", causes: {} };
-  const likely = (one: string) => causes[one] ?? (NOTHING.test(one.trim()) ? "censored" : "cause");
+  const likely = (one: string) => causes[one] ?? (isNothing(one) ? "censored" : "cause");
   const all = Object.fromEntries(values.map((one) => [one, one === value ? meaning : likely(one)]));
   return { eventIs: "", causes: all as Choices["causes"] };
 }
@@ -72,14 +95,20 @@ const COLUMNS = [
   { name: "weights", label: "Weights", hint: "how many people a row stands for" },
 ] as const;
 
+/** A start is the entry where people have several rows: there is one of the two. */
+function leaveOther(name: (typeof COLUMNS)[number]["name"]): Partial<Choices> {
+  return name === "entry" ? { start: "" } : name === "start" ? { entry: "" } : {};
+}
+
 export function Beyond({ studio, actions, table }: OutcomeProps) {
   const { choices } = studio;
-  const { time, event } = choices;
-  const numbers = table.columns.filter(
-    ({ name, type }) => name !== time && name !== event && (type === "number" || type === "date"),
-  );
-  if (numbers.length === 0) return null;
-  const options = [{ value: "", text: "none" }, ...numbers.map(({ name }) => ({ value: name, text: name }))];
+  const taken = outcomeNames(choices);
+  const numbers = table.columns.filter(({ type }) => type === "number" || type === "date");
+  const optionsOf = (own: string) => {
+    const free = numbers.filter(({ name }) => name === own || !taken.includes(name));
+    return [{ value: "", text: "none" }, ...free.map(({ name }) => ({ value: name, text: name }))];
+  };
+  if (numbers.every(({ name }) => taken.includes(name))) return null;
   return (
     <details class="expert">
       <summary>Late entry and weights, for experts</summary>
@@ -89,9 +118,9 @@ export function Beyond({ studio, actions, table }: OutcomeProps) {
             key={name}
             label={label}
             value={choices[name]}
-            options={options}
+            options={optionsOf(choices[name])}
             hint={hint}
-            onChange={(value) => actions.choose({ [name]: value })}
+            onChange={(value) => actions.choose({ ...leaveOther(name), [name]: value })}
           />
         ))}
       </div>

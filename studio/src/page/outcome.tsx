@@ -3,6 +3,7 @@ import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import type { TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
+import { chooseTime, countFrom } from "./choosing.ts";
 import { count, Field, Select } from "./controls.tsx";
 import { Beyond, Causes } from "./outcome-causes.tsx";
 import { CauseLegend, drawCauses } from "./cause-plots.tsx";
@@ -31,14 +32,14 @@ export function Outcome({ studio, actions, table }: StepProps & { readonly table
             label="Time"
             value={time}
             options={names}
-            onChange={(value) => actions.choose({ time: value, origin: "" })}
+            onChange={(value) => actions.choose(chooseTime(choices, value))}
             hint={why("time")}
           />
           <Select
             label="Event"
             value={event}
             options={names}
-            onChange={(value) => actions.choose({ event: value, eventIs: "", causes: {} })}
+            onChange={(value) => actions.choose({ event: value, eventIs: "", causes: {}, causeNames: {} })}
             hint={why("event")}
           />
           {values.length > 0 && Object.keys(choices.causes).length === 0 && (
@@ -55,7 +56,7 @@ export function Outcome({ studio, actions, table }: StepProps & { readonly table
               label="Counted from"
               value={origin}
               options={[{ value: "", text: "choose a date" }, ...dates.map(({ name }) => name)]}
-              onChange={(value) => actions.choose({ origin: value })}
+              onChange={(value) => actions.choose(countFrom(choices, value))}
             />
           )}
           <Field
@@ -83,7 +84,11 @@ function Counts({ studio }: { readonly studio: StepProps["studio"] }) {
   );
   if (gate === null || gate.events === null || gate.censored === null || draw === null) {
     return (
-      <p class="hint waiting">{gate === null ? "Choose time and event to see a curve." : gate.eventRule}</p>
+      <p class="hint waiting">
+        {gate === null
+          ? "Choose time and event to see a curve."
+          : "A curve follows when what is said below is settled."}
+      </p>
     );
   }
   const { events, censored } = gate;

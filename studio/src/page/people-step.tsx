@@ -2,20 +2,17 @@
  * The fifth step: one person's curve. A row of the table, or values that are typed; sliders ask what would be predicted
  * of someone who differs in these values alone. That is what the model says, not what a treatment would do.
  */
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import type { ModelView, PersonInput, PersonValues, PersonView, Trouble } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import type { Refusal } from "./client.ts";
-import { Field, Next, percent, Select, TroubleCard } from "./controls.tsx";
+import { Field, Next, Select, TroubleCard } from "./controls.tsx";
 import { PersonCard } from "./person-card.tsx";
-import { CauseLegend, drawPersonCauses } from "./cause-plots.tsx";
-import { drawPerson, Figure } from "./plots.tsx";
+import { Readings } from "./person-readings.tsx";
 import { OpenModel } from "./verdict-step.tsx";
 
 /** Milliseconds of quiet before a changed value is predicted. */
 const PREDICT_AFTER = 60;
-/** Shares of the horizon at which risks are read. */
-const MOMENTS = [0.1, 0.25, 0.5, 0.75, 1];
 
 export function PeopleStep({ studio, actions }: StepProps) {
   const { model, trouble } = studio;
@@ -91,12 +88,6 @@ function rowOf(text: string, { rows }: ModelView): number | null {
   return text.trim() !== "" && Number.isInteger(row) && row >= 1 && row <= rows ? row : null;
 }
 
-function momentsOf({ horizon }: ModelView): number[] {
-  return MOMENTS.map((share) => Math.min(horizon, Number((share * horizon).toPrecision(2)))).filter(
-    (time, k, all) => all.indexOf(time) === k,
-  );
-}
-
 function usePerson(
   actions: StepProps["actions"],
   model: ModelView,
@@ -108,7 +99,7 @@ function usePerson(
   useEffect(() => {
     let isCurrent = true;
     const timer = setTimeout(() => {
-      actions.desk.viewPerson({ row, values, at: momentsOf(model) }).then(
+      actions.desk.viewPerson({ row, values }).then(
         (one) => {
           if (!isCurrent) return;
           setView(one);
@@ -163,112 +154,5 @@ function Input({ input, value, isChanged, onInput }: InputProps) {
         onInput={(event) => onInput(event.currentTarget.value)}
       />
     </div>
-  );
-}
-
-function sayTime(time: number, unit: string): string {
-  const rounded = Number(time.toPrecision(3));
-  return unit === "" ? `time ${rounded}` : `${rounded} ${unit}`;
-}
-
-function Readings({ view, unit }: { readonly view: PersonView; readonly unit: string }) {
-  const { curve, before, everyone, risks, causes, sentence, median, doubts } = view;
-  const draw = useMemo(
-    () =>
-      causes.length > 0
-        ? drawPersonCauses(curve.time, causes, everyone, unit)
-        : drawPerson(curve, before, everyone, unit),
-    [view, unit],
-  );
-  const which = causes.length > 0 ? "any of them" : "the event";
-  return (
-    <>
-      <p class="say sentence" role="status">
-        {sentence}
-      </p>
-      {causes.length > 0 ? (
-        <CauseLegend causes={causes} />
-      ) : (
-        <p class="legend">
-          <span class="predicted solid">this person</span>
-          {before !== null && <span class="before">as the row is</span>}
-          {everyone.time.length > 0 && <span class="everyone">mean of all</span>}
-        </p>
-      )}
-      <Figure
-        label={
-          causes.length > 0
-            ? "Predicted incidences of this person, stacked"
-            : "Predicted curve of this person"
-        }
-        draw={draw}
-        height={280}
-      />
-      {causes.length > 0 && everyone.time.length > 0 && (
-        <p class="hint">Dotted: any cause, the mean of all.</p>
-      )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section class="scroll" aria-label="Risks" tabIndex={0}>
-        <table class="risks">
-          <caption class="unseen">Risk of the event by some times</caption>
-          <thead>
-            <tr>
-              <th scope="col">By {unit === "" ? "time" : unit.replace(/s$/, "")}</th>
-              {risks.map(({ time }) => (
-                <th scope="col" class="right" key={time}>
-                  {time}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            <tr>
-              <th scope="row">{causes.length === 0 ? "Risk" : "Any cause"}</th>
-              {risks.map(({ time, risk }) => (
-                <td class="right" key={time}>
-                  <strong>{percent(risk)}</strong>
-                </td>
-              ))}
-            </tr>
-            {causes.map(({ name, risks: own }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <bdi>{name}</bdi>
-                </th>
-                {risks.map(({ time }, k) => (
-                  <td class="right" key={time}>
-                    {percent(own[k])}
-                  </td>
-                ))}
-              </tr>
-            ))}
-            {before !== null && (
-              <tr class="was">
-                <th scope="row">As the row is</th>
-                {risks.map(({ time, before: was }) => (
-                  <td class="right" key={time}>
-                    {was === null ? "–" : percent(was)}
-                  </td>
-                ))}
-              </tr>
-            )}
-          </tbody>
-        </table>
-      </section>
-      <p class="hint">
-        {median === null
-          ? `More than half of people like this one are expected to stay without ${which} to the end of follow-up.`
-          : `Half of people like this one are expected to have had ${which} by ${sayTime(median, unit)}.`}
-      </p>
-      {doubts.map((doubt) => (
-        <p class="finding warning" key={doubt}>
-          {doubt}
-        </p>
-      ))}
-      <p class="hint">
-        A slider says what the model would predict of someone who differs in this value alone. It does not say
-        what would happen if the value were changed.
-      </p>
-    </>
   );
 }

@@ -45,7 +45,7 @@ function useDrivers(actions: CardProps["actions"], row: number | null, values: P
   const wanted = useRef<PersonRequest | null>(null);
   const isAsking = useRef(false);
   useEffect(() => {
-    const request: PersonRequest = { row, values, at: [] };
+    const request: PersonRequest = { row, values };
     setStale(true);
     const timer = setTimeout(() => {
       wanted.current = request;
@@ -154,7 +154,7 @@ function WholeCard({ actions, row, values }: CardProps) {
     setTrouble(null);
     const isSame = () => shown.current.row === row && shown.current.values === values;
     actions.desk
-      .writeCard({ row, values, at: [] })
+      .writeCard({ row, values })
       .then(
         (page) => isSame() && setCard(page),
         (error: Refusal) => setTrouble(error.trouble),

@@ -4,7 +4,7 @@
  */
 import type * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Curve, MovingCurve } from "../protocol.ts";
+import type { Curve, MovingCurve, PersonView } from "../protocol.ts";
 
 export type Parts = typeof import("./plot-parts.ts");
 export type Drawing = (plot: Parts) => Plot.PlotOptions;
@@ -201,8 +201,11 @@ export function drawLoss(
   });
 }
 
-/** A person's curve, as it was before a change, beside everyone's mean. */
-export function drawPerson(curve: Curve, before: Curve | null, everyone: Curve, unit: string): Drawing {
+type PersonCurves = Pick<PersonView, "curve" | "band" | "before" | "everyone">;
+
+/** A person's curve within its band, as it was before a change, beside everyone's mean. */
+export function drawPerson({ curve, band, before, everyone }: PersonCurves, unit: string): Drawing {
+  const within = band && curve.time.map((time, k) => ({ time, low: band.lower[k], high: band.upper[k] }));
   return (plot) => ({
     marginLeft: 44,
     marginBottom: 34,
@@ -220,7 +223,15 @@ export function drawPerson(curve: Curve, before: Curve | null, everyone: Curve, 
               strokeDasharray: "2 3",
             }),
           ]),
-      plot.areaY(pointsOf(curve), { ...PLACE, fill: "var(--predicted)", fillOpacity: 0.08 }),
+      within === null
+        ? plot.areaY(pointsOf(curve), { ...PLACE, fill: "var(--predicted)", fillOpacity: 0.08 })
+        : plot.areaY(within, {
+            x: "time",
+            y1: "low",
+            y2: "high",
+            fill: "var(--predicted)",
+            fillOpacity: 0.2,
+          }),
       plot.lineY(pointsOf(curve), { ...PLACE, stroke: "var(--predicted)", strokeWidth: 2.4 }),
     ],
   });

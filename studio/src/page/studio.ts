@@ -10,12 +10,14 @@ import type {
   FileView,
   GateView,
   ModelView,
+  Reading,
   RunView,
   TableFile,
   TableView,
   TrainChoices,
   Trouble,
 } from "../protocol.ts";
+import { NO_CHOICES } from "../choices.ts";
 import { assignRole, clean } from "./choosing.ts";
 import { openDesk, Refusal } from "./client.ts";
 import { isStep, type StepName } from "./steps.ts";
@@ -41,27 +43,6 @@ export interface Studio {
   readonly keeps: boolean;
   readonly isRestored: boolean;
 }
-
-const TRAIN: TrainChoices = { preset: "default", seed: 1, deterministic: false, backend: "wasm" };
-
-const NO_CHOICES: Choices = {
-  category: [],
-  time: "",
-  event: "",
-  eventIs: "",
-  causes: {},
-  origin: "",
-  entry: "",
-  start: "",
-  weights: "",
-  unit: "",
-  roles: {},
-  allowLeak: [],
-  rowsAreIndependent: false,
-  known: [],
-  groups: [],
-  train: TRAIN,
-};
 
 const EMPTY: Studio = {
   step: "table",
@@ -90,6 +71,8 @@ const MOST_LOSSES = 400;
 export interface Actions {
   readonly desk: Desk;
   openTable(file: TableFile, category?: readonly string[], leaveOut?: string): Promise<void>;
+  /** The table that is open, read in another way; what was chosen stays. */
+  readAgain(change: Partial<Reading>): Promise<void>;
   choose(change: Partial<Choices>): void;
   chooseTraining(change: Partial<TrainChoices>): void;
   setRole(column: string, role: Choices["roles"][string]): void;
@@ -148,11 +131,22 @@ export function createStudio(): Store {
 
   async function openTable(file: TableFile, category: readonly string[] = [], leaveOut?: string) {
     set({ busy: { words: `reading ${file.name}`, share: 0 }, file });
-    const table = await attempt(() => desk.openTable(file, category));
+    const table = await attempt(() => desk.openTable(file, { category, number: [] }));
     if (table === null) return;
     const roles = leaveOut === undefined ? {} : { [leaveOut]: "leave" as const };
     const { train } = state.choices;
-    const choices = { ...NO_CHOICES, ...table.guess, train, category, roles };
+    const unit = file instanceof File ? table.guess.unit : file.unit;
+    const choices = { ...NO_CHOICES, ...table.guess, unit, train, category, roles };
+    set({ table, choices, gate: null, model: null, run: null, losses: [], checkpoint: null });
+    checking();
+    keeping();
+  }
+
+  async function readAgain(change: Partial<Reading>) {
+    const choices = { ...state.choices, ...change };
+    set({ busy: { words: "reading the table again", share: 0 } });
+    const table = await attempt(() => desk.openTable(null, choices));
+    if (table === null) return;
     set({ table, choices, gate: null, model: null, run: null, losses: [], checkpoint: null });
     checking();
     keeping();
@@ -162,6 +156,8 @@ export function createStudio(): Store {
     const losses = goOn ? state.losses : [];
     const asked = { isPausing: false, isStopping: false };
     set({ isTraining: true, ...asked, run: null, losses, model: null, checkpoint: null });
+    // A checkpoint goes on with the choices it had: the run waits for them to be written.
+    if (state.keeps) void desk.keep(state.choices);
     const model = await attempt(() => desk.train(state.choices, goOn));
     if (model !== null) {
       const run = state.run && {
@@ -174,7 +170,9 @@ export function createStudio(): Store {
       set({ model, run, isTraining: false });
       return;
     }
-    set({ isTraining: false, checkpoint: await desk.stop() });
+    const checkpoint = await desk.stop();
+    // Of a run that could not begin nothing is left to show.
+    set({ isTraining: false, checkpoint, run: state.run?.phase === "stopped" ? state.run : null });
   }
 
   async function openModel(file: File): Promise<void> {
@@ -192,8 +190,7 @@ export function createStudio(): Store {
     const kept = await attempt(() => desk.restore());
     if (kept !== null) {
       const { table, model, checkpoint } = kept;
-      const choices = { ...NO_CHOICES, ...kept.choices };
-      set({ table, choices, model, checkpoint, keeps: true });
+      set({ table, choices: kept.choices, model, checkpoint, keeps: true });
       checking();
     }
     set({ isRestored: true });
@@ -209,6 +206,7 @@ export function createStudio(): Store {
     actions: {
       desk,
       openTable,
+      readAgain,
       choose,
       chooseTraining: (change) => choose({ train: clean({ ...state.choices.train, ...change }) }),
       setRole: (column, role) => choose({ roles: assignRole(state.choices.roles, column, role) }),
@@ -262,7 +260,7 @@ function createChecking(desk: Desk, get: () => Studio, set: (change: Partial<Stu
         const fresh = gate.leftOut.filter(
           ({ name, reason }) => !(name in roles) && !/gives the outcome/.test(reason),
         );
-        set({ gate });
+        set({ gate, trouble: null });
         if (fresh.length === 0) return;
         const left = Object.fromEntries(fresh.map(({ name }) => [name, "leave" as const]));
         set({ choices: { ...get().choices, roles: { ...left, ...roles } } });

@@ -6,9 +6,9 @@ import { count, FileDrop, Next, Select, TroubleCard } from "./controls.tsx";
 import { Findings } from "./findings.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Bars } from "./plots.tsx";
+import { TABLE_FILES } from "./table-files.ts";
 
-const ACCEPT = ".csv,.tsv,.txt,.gz,.parquet,.pq";
-
+const UNIT_OF_EXAMPLES = "days";
 const EXAMPLES = [
   { name: "nwtco", words: "4,028 children with Wilms tumour: does it come back?" },
   { name: "flchain", words: "7,874 people and a blood protein: how long do they live?" },
@@ -26,7 +26,7 @@ export function TableStep({ studio, actions }: StepProps) {
           Give the page your data. It finds what is wrong with it, trains a model that is held to your groups,
           and says how far off the model could still be. All of it happens in this browser.
         </p>
-        <FileDrop label="Table" accept={ACCEPT} onFile={open}>
+        <FileDrop label="Table" accept={TABLE_FILES} onFile={open}>
           <strong>Drop a file here</strong>
           <span>
             or <u>choose one</u>: CSV, gzip or Parquet, one row a person
@@ -40,7 +40,13 @@ export function TableStep({ studio, actions }: StepProps) {
               type="button"
               class="example"
               key={name}
-              onClick={() => void actions.openTable({ name: `${name}.csv`, address: addressOf(name) })}
+              onClick={() =>
+                void actions.openTable({
+                  name: `${name}.csv`,
+                  address: addressOf(name),
+                  unit: UNIT_OF_EXAMPLES,
+                })
+              }
             >
               <strong>{name}</strong>
               <span>{words}</span>
@@ -64,13 +70,13 @@ export function TableStep({ studio, actions }: StepProps) {
         <p class="lead">
           {count(table.rows)} rows, {count(table.columns.length)} columns
         </p>
-        <FileDrop label="Table" accept={ACCEPT} onFile={open} isSmall>
+        <FileDrop label="Table" accept={TABLE_FILES} onFile={open} isSmall>
           Choose another
         </FileDrop>
       </div>
       {mend}
       <Outcome studio={studio} actions={actions} table={table} />
-      <Findings studio={studio} actions={actions} />
+      <Findings studio={studio} actions={actions} table={table} />
       <Columns studio={studio} actions={actions} table={table} />
       <Next to="groups" isReady={!blocked} why={sayWhy(studio)} />
     </>
@@ -187,6 +193,12 @@ function Columns({ studio, actions, table }: StepProps & { readonly table: Table
   );
 }
 
+/** "17 %", "under 1 %". */
+function roughly(share: number): string {
+  const points = Math.round(100 * share);
+  return points === 0 ? "under 1 %" : `${points} %`;
+}
+
 function ColumnCells({ column, rows }: { readonly column: ColumnView; readonly rows: number }) {
   const { name, type, bars, words, missing } = column;
   return (
@@ -199,9 +211,7 @@ function ColumnCells({ column, rows }: { readonly column: ColumnView; readonly r
         <Bars bars={bars} />
       </td>
       <td class="words">{words}</td>
-      <td class="right">
-        {missing === 0 ? "–" : `${count(missing)} (${Math.round((100 * missing) / rows)} %)`}
-      </td>
+      <td class="right">{missing === 0 ? "–" : `${count(missing)} (${roughly(missing / rows)})`}</td>
     </>
   );
 }

@@ -2,21 +2,20 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { GroupProgress, MovingCurve, RunView, TrainChoices } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
+import { outcomeNames } from "./choosing.ts";
 import { count, Field, Next, Select, TroubleCard } from "./controls.tsx";
 import { NotYet } from "./groups-step.tsx";
 import { drawLoss, drawMoving, Figure } from "./plots.tsx";
+import { RunButtons } from "./run-buttons.tsx";
 
 export function TrainStep({ studio, actions }: StepProps) {
-  const { table, gate, choices, run, isTraining, isStopping, checkpoint, trouble, model } = studio;
+  const { table, gate, choices, run, isTraining, trouble, model } = studio;
   if (table === null || gate === null) return <NotYet />;
   const isBlocked = gate.blockers.length > 0;
-  const { time, event, entry, start, weights } = choices;
-  const outcome = [time, event, entry, start, weights];
+  const outcome = outcomeNames(choices);
   const learnt = table.columns.filter(
     ({ name }) => (choices.roles[name] ?? "learn") === "learn" && !outcome.includes(name),
   );
-  const isPaused = studio.isPausing;
-  const isJudging = isTraining && studio.busy !== null;
   return (
     <>
       <h1>Train a model that is held to them</h1>
@@ -34,39 +33,7 @@ export function TrainStep({ studio, actions }: StepProps) {
           </a>
         </TroubleCard>
       )}
-      <div class="go">
-        {!isTraining && (
-          <button
-            type="button"
-            class="primary big"
-            disabled={isBlocked}
-            onClick={() => void actions.train(false)}
-          >
-            Train
-          </button>
-        )}
-        {!isTraining && checkpoint !== null && (
-          <button type="button" class="big" onClick={() => void actions.train(true)}>
-            Go on from step {count(checkpoint)}
-          </button>
-        )}
-        {isTraining && (
-          <>
-            <button
-              type="button"
-              class="big"
-              disabled={isStopping || isJudging}
-              onClick={() => actions.pause(!isPaused)}
-            >
-              {isPaused ? "Go on" : "Pause"}
-            </button>
-            <button type="button" class="quiet big" disabled={isStopping || isJudging} onClick={actions.stop}>
-              {isStopping ? "Stopping…" : "Cancel"}
-            </button>
-            {isJudging && <p class="hint">The model is made and is being judged.</p>}
-          </>
-        )}
-      </div>
+      <RunButtons studio={studio} actions={actions} isBlocked={isBlocked} />
       <Expert studio={studio} actions={actions} />
       {trouble !== null && <TroubleCard trouble={trouble} />}
       {(run !== null || isTraining) && <Live studio={studio} />}
@@ -187,7 +154,7 @@ const PHASES: Readonly<Record<RunView["phase"], string>> = {
 };
 
 function Live({ studio }: { readonly studio: StepProps["studio"] }) {
-  const { run, losses, isTraining, busy } = studio;
+  const { run, losses, isTraining, busy, model } = studio;
   const steps = run?.steps ?? 0;
   const draw = useMemo(() => drawLoss(losses, steps), [losses, steps]);
   if (run === null) return <p class="hint">Starting…</p>;
@@ -206,8 +173,9 @@ function Live({ studio }: { readonly studio: StepProps["studio"] }) {
           {shown === "training" && secondsLeft !== null && `, about ${sayTime(secondsLeft)} left`} · {backend}
         </p>
         <Figure label="Loss by step" draw={draw} height={230} />
+        <p class="legend">The loss of each step, and thicker its course.</p>
       </div>
-      <Distances groups={groups} />
+      <Distances groups={model?.held ?? groups} isSolved={model !== null} />
       {curves.length > 0 && <Moving curves={curves} />}
       {warnings.length > 0 && (
         <details class="card">
@@ -231,18 +199,27 @@ function sayTime(seconds: number): string {
 /** A bar that ends at three times the slack. */
 const WIDEST = 3;
 
-function Distances({ groups }: { readonly groups: readonly GroupProgress[] }) {
+function Distances({
+  groups,
+  isSolved,
+}: {
+  readonly groups: readonly GroupProgress[];
+  readonly isSolved: boolean;
+}) {
   const held = groups.filter(({ constrained, slack }) => constrained && slack > 0);
   if (held.length === 0) return null;
   return (
     <div class="card">
       <h2>Distance of each group</h2>
-      <p class="hint">From what was observed, in units of what its noise allows: left of the line is met.</p>
+      <p class="hint">
+        From what was observed, in units of what its noise allows: left of the line is met.
+        {isSolved && " These are of the model, whose last step holds its groups."}
+      </p>
       <ul class="distances">
-        {held.map(({ name, distance, slack }) => {
+        {held.map(({ name, distance, slack, isMet }) => {
           const ratio = distance / slack;
           return (
-            <li key={name} class={ratio <= 1 ? "met" : "unmet"}>
+            <li key={name} class={(isMet ?? ratio <= 1) ? "met" : "unmet"}>
               <span class="who">{name}</span>
               <span class="bar" aria-hidden="true">
                 <span style={{ width: `${(100 * Math.min(ratio, WIDEST)) / WIDEST}%` }} />

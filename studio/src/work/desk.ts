@@ -5,13 +5,15 @@
 import { readTable, tableSourceFromBytes } from "graduate";
 import { InputError } from "graduate/core";
 import { sha256 as hashBytes, toHex } from "graduate/files";
-import type { Choices, Desk, FromDesk, Kept, TableFile, TableView } from "../protocol.ts";
+import { NO_CHOICES } from "../choices.ts";
+import type { Choices, Desk, FromDesk, Kept, Reading, TableFile, TableView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";
 import { createGate } from "./gate.ts";
 import { suggestGroups, viewGroups } from "./groups.ts";
 import { guessOutcome } from "./guess.ts";
 import type { ModelDesk, ModelTable } from "./model-desk.ts";
 import { forgetAll, isKeeping, keepFile, readKept, startKeeping } from "./store.ts";
+import { createTurns } from "./turns.ts";
 
 interface OpenTable extends ModelTable {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -28,14 +30,17 @@ interface KeptChoices {
 export function createDesk(tell: (message: FromDesk) => void): Desk {
   let opened: OpenTable | null = null;
   let loading: Promise<ModelDesk> | null = null;
+  const inTurn = createTurns();
+  let writing: Promise<unknown> = Promise.resolve();
 
   function loadModels(): Promise<ModelDesk> {
     loading ??= import("./model-desk.ts").then(({ createModelDesk }) =>
       createModelDesk({
         tell,
         table: () => opened,
-        async readAgain(category) {
-          if (opened !== null) await openBytes(opened.name, opened.bytes, category);
+        written: () => writing,
+        async readAgain(reading) {
+          if (opened !== null) await openBytes(opened.name, opened.bytes, reading);
         },
       }),
     );
@@ -45,14 +50,18 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
   async function openBytes(
     name: string,
     bytes: Uint8Array<ArrayBuffer>,
-    category: readonly string[],
+    { category, number }: Reading,
   ): Promise<TableView> {
     const onProgress = (read: number) =>
       tell({ type: "progress", words: `reading ${name}`, share: read / bytes.length });
-    const table = await readTable(tableSourceFromBytes(name, bytes), { category, onProgress });
-    opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), category, gate: createGate(table) };
+    const table = await readTable(tableSourceFromBytes(name, bytes), {
+      ...{ category, number, onProgress },
+      ...(number.length === 0 ? {} : { decimal: "comma" as const }),
+    });
+    const reading = { category, number };
+    opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), reading, gate: createGate(table) };
     const columns = viewColumns(table);
-    return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns) };
+    return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns, table) };
   }
 
   function requireTable(): OpenTable {
@@ -78,8 +87,10 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
   async function restore(): Promise<Kept | null> {
     const [bytes, kept] = await Promise.all([readKept("table"), readChoices()]);
     if (bytes === null || kept === null) return null;
-    const { name, choices } = kept;
-    const table = await openBytes(name, bytes, choices.category);
+    const { name } = kept;
+    // Choices that were kept before there was a field have none of it.
+    const choices = { ...NO_CHOICES, ...kept.choices };
+    const table = await openBytes(name, bytes, choices);
     const models = await loadModels();
     return { table, choices, ...(await models.restoreModel(choices)) };
   }
@@ -92,9 +103,9 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     };
 
   return {
-    async openTable(file, category) {
-      const { name, bytes } = await readBytes(file);
-      const view = await openBytes(name, bytes, category);
+    async openTable(file, reading) {
+      const { name, bytes } = file === null ? requireTable() : await readBytes(file);
+      const view = await openBytes(name, bytes, reading);
       if (loading !== null) (await loading).clear();
       return view;
     },
@@ -113,12 +124,17 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     openCurves: models("openCurves") as Desk["openCurves"],
     auditCurves: models("auditCurves") as Desk["auditCurves"],
     auditIncidences: models("auditIncidences") as Desk["auditIncidences"],
-    keep,
+    keep(choices) {
+      const kept = inTurn(() => keep(choices));
+      writing = kept.catch(() => undefined);
+      return kept;
+    },
     restore,
     async forget() {
       if (loading !== null) (await loading).clear();
       opened = null;
-      await forgetAll();
+      // After what is being written, which would bring the folder back.
+      await inTurn(forgetAll);
     },
   };
 }

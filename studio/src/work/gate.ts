@@ -4,11 +4,19 @@
  * command line. Findings depend on the outcome alone and are searched once for each.
  */
 import { describeTable, GraduateError, type Table } from "graduate";
-import { checkIndependence, checkTable, inspectHistory } from "graduate/data";
+import { present } from "graduate/core";
+import {
+  checkGroups,
+  checkIndependence,
+  checkTable,
+  type Finding,
+  inspectHistory,
+  type OutcomeColumns,
+} from "graduate/data";
 import type { Blocker, Choices, FindingView, GateView } from "../protocol.ts";
 import { createObserver, type Observed } from "./observed.ts";
-import { columnsOf, outcomeOf } from "./request.ts";
-import { describeTrouble } from "./trouble.ts";
+import { columnsOf, outcomeOf, personOf } from "./request.ts";
+import { describeTrouble, withoutOptions } from "./trouble.ts";
 
 interface Searched {
   readonly key: string;
@@ -20,26 +28,38 @@ interface Searched {
 export function createGate(table: Table): (choices: Choices) => GateView {
   let searched: Searched | null = null;
   return (choices) => {
-    const key = JSON.stringify(outcomeOf(choices));
+    const key = JSON.stringify([readable(table, choices), personOf(table, choices)]);
     if (searched?.key !== key) searched = { key, ...searchTable(table, choices) };
     return { ...searched.view, blockers: listBlockers(table, choices, searched) };
   };
 }
 
+/** Rows one after the other cannot be read before it is known whose they are; until then each is read by itself. */
+function readable(table: Table, choices: Choices): OutcomeColumns {
+  const { start, ...others } = outcomeOf(choices);
+  return personOf(table, choices) === undefined ? others : { ...others, ...present({ start }) };
+}
+
 function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
-  const columns = outcomeOf(choices);
+  const columns = readable(table, choices);
   const inspected = inspectHistory(table, columns);
   const checked = checkTable(table, columns, inspected);
-  const { findings, events, censored, eventRule } = describeTable(table, columns);
+  const id = personOf(table, choices);
+  const described = describeTable(table, { ...columns, ...present({ id }) });
+  const { events, censored, eventRule } = described;
+  const findings = [...described.findings, ...findFewEvents(inspected, events)];
   const { curve: everyone = null, causes = [] } = observeAll(table, choices) ?? {};
   return {
     view: {
-      findings: findings.map(({ code, level, column, message }) => ({ code, level, column, message })),
+      findings: findings
+        // A start that is not read yet looks like a leak of the time.
+        .filter(({ column }) => column === null || column !== choices.start)
+        .map(viewFinding),
       eventRule,
       events,
       censored,
       leftOut: checked.features.flatMap(({ name, usable: isUsed, reason }) =>
-        isUsed ? [] : [{ name, reason: reason ?? "" }],
+        isUsed || name === choices.start ? [] : [{ name, reason: reason ?? "" }],
       ),
       everyone,
       causes,
@@ -47,6 +67,19 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
     independent: (asked) =>
       void checkIndependence(table, checked, { ...columns, ...independenceOf(table, asked) }),
   };
+}
+
+/** With its advice as far as the page can follow it. */
+function viewFinding({ code, level, column, message, sentence: { hint = "" } }: Finding): FindingView {
+  const said = hint === "" ? message : message.slice(0, -hint.length).replace(/[:.]? $/, "");
+  const advice = withoutOptions(hint);
+  return { code, level, column, message: advice === "" ? said : `${said}. ${advice}` };
+}
+
+/** Too few to say anything of everyone, whom no list of groups has; none at all are refused. */
+function findFewEvents({ outcomes }: ReturnType<typeof inspectHistory>, events: number | null): Finding[] {
+  if (outcomes === null || events === null || events === 0) return [];
+  return checkGroups([{ name: "everyone", rows: Array.from(outcomes.time.keys()) }], outcomes);
 }
 
 /** Null where the outcome cannot be used, which the findings say. */
@@ -60,7 +93,7 @@ function observeAll(table: Table, choices: Choices): Observed | null {
 }
 
 function independenceOf(table: Table, choices: Choices) {
-  const [id] = columnsOf(table, choices, "person");
+  const id = personOf(table, choices);
   return id === undefined ? { rowsAreIndependent: choices.rowsAreIndependent } : { id };
 }
 
@@ -80,28 +113,42 @@ function listBlockers(table: Table, choices: Choices, { view, independent }: Sea
     const isTaken = column !== null && learnt.has(column) && !choices.allowLeak.includes(column);
     return isTaken ? [{ message, code, column, overrule: "allowLeak" }] : [];
   });
-  if (blockers.length > 0) return blockers;
-  if (table.rows < LEAST_ROWS) {
-    const message = `${table.rows === 1 ? "there is one row" : `there are ${table.rows} rows`} in the table`;
-    return [
-      { message: `${message}: too few to train a model and judge it`, code: "rows.few", overrule: null },
-    ];
-  }
-  if (view.events === 0) {
-    const message = "nobody had the event, as it is read: there is nothing to learn from";
-    return [{ message, code: "events.none", overrule: null }];
-  }
-  if (view.findings.some(({ code, column }) => code === "constant" && column === choices.time)) {
-    const message = `every row has one and the same ${choices.time}: there is no time to predict`;
-    return [{ message, code: "time.constant", overrule: null }];
-  }
-  if (learnt.size === 0) {
-    return [{ message: "no column is left to learn from", code: "features.none", overrule: null }];
-  }
+  // Asked for beside the findings: an answer to one may settle others.
+  const whose = askWhose(table, choices, independent);
+  if (blockers.length > 0 || whose.length > 0) return [...blockers, ...whose];
+  return refuseTable(table, choices, view, learnt.size);
+}
+
+/** Whose rows are whose, where people have several and nothing says so. */
+function askWhose(table: Table, choices: Choices, independent: Searched["independent"]): Blocker[] {
   try {
-    independent(choices);
-    return [];
+    independent(choices.start === "" ? choices : { ...choices, rowsAreIndependent: false });
   } catch (error) {
-    return [{ ...describeTrouble(error), overrule: "rowsAreIndependent" }];
+    const overrule = choices.start === "" ? "rowsAreIndependent" : "person";
+    return [{ ...describeTrouble(error), overrule }];
   }
+  if (choices.start === "" || personOf(table, choices) !== undefined) return [];
+  const message = "rows have a start, and no column says whose they are: choose it below, among the columns";
+  return [{ message, code: "person.none", overrule: null }];
+}
+
+/** What no column is to blame for. */
+function refuseTable(
+  table: Table,
+  { time }: Choices,
+  { events, findings }: Searched["view"],
+  learnt: number,
+): Blocker[] {
+  const refuse = (code: string, message: string): Blocker[] => [{ message, code, overrule: null }];
+  if (table.rows < LEAST_ROWS) {
+    const counted = table.rows === 1 ? "there is one row" : `there are ${table.rows} rows`;
+    return refuse("rows.few", `${counted} in the table: too few to train a model and judge it`);
+  }
+  if (events === 0) {
+    return refuse("events.none", "nobody had the event, as it is read: there is nothing to learn from");
+  }
+  if (findings.some(({ code, column }) => code === "constant" && column === time)) {
+    return refuse("time.constant", `every row has one and the same ${time}: there is no time to predict`);
+  }
+  return learnt === 0 ? refuse("features.none", "no column is left to learn from") : [];
 }

@@ -18,7 +18,16 @@ import { InputError } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
 import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
-import type { CauseVerdict, Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
+import type {
+  CauseVerdict,
+  Choices,
+  Desk,
+  FromDesk,
+  GroupProgress,
+  ModelView,
+  Reading,
+} from "../protocol.ts";
+import { UNIT_OF_DATES, unitOfName } from "../unit.ts";
 import { createBackends, openLane } from "./backends.ts";
 import { type Cards, prepareCards } from "./card.ts";
 import { auditIncidences } from "./cause-verdict.ts";
@@ -28,6 +37,7 @@ import { curveOf, listInputs, viewPerson } from "./people.ts";
 import { describeRun, stemOf } from "./request.ts";
 import { type RunControl, runTraining } from "./run.ts";
 import { keepFile, readKept } from "./store.ts";
+import { createTurns } from "./turns.ts";
 import { describeAudit, type Judged, judgeOpened, judgeTrained, unjudged } from "./verdict.ts";
 
 /** The table that is open, as far as models need it. */
@@ -35,7 +45,7 @@ export interface ModelTable {
   readonly name: string;
   readonly table: Table;
   readonly sha256: string;
-  readonly category: readonly string[];
+  readonly reading: Reading;
 }
 
 export interface OpenModel extends Judged {
@@ -54,8 +64,10 @@ interface OpenCards {
 export interface Surroundings {
   readonly tell: (message: FromDesk) => void;
   readonly table: () => ModelTable | null;
+  /** Resolves when everything that is to be kept is written. */
+  readonly written: () => Promise<unknown>;
   /** Reads the table again with more columns as categories, as a model needs it. */
-  readonly readAgain: (category: readonly string[]) => Promise<void>;
+  readonly readAgain: (reading: Reading) => Promise<void>;
 }
 
 type Answers = Pick<
@@ -87,7 +99,7 @@ export interface ModelDesk extends Answers {
 /** For single people: the same curves on every machine. */
 const PREDICTING = { backend: "wasm", deterministic: true } as const;
 
-export function createModelDesk({ tell, table: openedTable, readAgain }: Surroundings): ModelDesk {
+export function createModelDesk({ tell, table: openedTable, written, readAgain }: Surroundings): ModelDesk {
   const backends = createBackends();
   /** Of its own, so that a curve follows a slider while a risk is taken apart. */
   const explaining = createBackends();
@@ -95,7 +107,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   let curves: Table | null = null;
   let cards: OpenCards | null = null;
   let checkpoint: SavedCheckpoint | null = null;
-  let control: RunControl = { isPaused: false, isStopped: false };
+  let control = createControl();
   const say = (words: string, share: number) => tell({ type: "progress", words, share });
   /** A backend runs one operation at a time. */
   const inTurn = createTurns();
@@ -132,6 +144,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       warnings,
       command,
       byCause: own.causes === undefined ? null : verdict.map(describeVerdict),
+      held: verdict.length === 0 ? null : verdict.map(describeHeld),
       met: verdict.length === 0 ? null : `${met} of ${verdict.length} groups met`,
     };
   }
@@ -146,23 +159,25 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     return cards.cards;
   }
 
-  async function train(choices: Choices, goOn: boolean): Promise<ModelView | null> {
+  async function train(own: RunControl, choices: Choices, goOn: boolean): Promise<ModelView | null> {
     const { table, sha256 } = requireTable();
     const { backend, words } = await backends.open(choices.train);
     const trained = await runTraining({
-      ...{ table, sha256, choices, backend, backendWords: words, control },
+      ...{ table, sha256, choices, backend, backendWords: words, control: own },
       openLane: (threads) => openLane(choices.train, threads),
       resume: goOn ? checkpoint : null,
-      tell: (run) => tell({ type: "run", run }),
+      tell: (run) => own.isDropped || tell({ type: "run", run }),
       async keepCheckpoint(saved) {
+        if (own.isDropped) return;
         checkpoint = saved;
         await keepFile("checkpoint", checkpointToBytes(saved));
       },
     });
-    if (trained === null) return null;
+    if (trained === null || own.isDropped) return null;
     const command = describeRun(table, choices);
     const judging = { backend, seed: choices.train.seed, unit: choices.unit, sha256, command, say };
     const judged = await judgeTrained(trained, judging);
+    if (own.isDropped) return null;
     checkpoint = null;
     await keepFile("checkpoint", null);
     await keepFile("model", modelToBytes(judged.model));
@@ -172,24 +187,29 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   /** Judges a model of a file on the table that is open, if one is. */
   async function judge(own: Model, name: string, choices: Choices): Promise<ModelView> {
     const opened = openedTable();
-    const command = describeAudit(name, opened?.name ?? "TABLE", choices.unit);
-    if (opened === null) {
-      return show(unjudged(own), name, command, choices.unit);
-    }
-    const category = [...new Set([...opened.category, ...categoriesOf(own)])];
-    if (category.length > opened.category.length) await readAgain(category);
+    const { time, origin } = own.columns;
+    const unit = choices.unit || (origin === undefined ? unitOfName(time) : UNIT_OF_DATES);
+    const command = describeAudit(name, opened?.name ?? "TABLE", unit);
+    if (opened === null) return show(unjudged(own), name, command, unit);
+    const { category: known, number } = opened.reading;
+    const category = [...new Set([...known, ...categoriesOf(own)])];
+    if (category.length > known.length) await readAgain({ category, number });
     const { table, sha256 } = requireTable();
     const { backend } = await backends.open(choices.train);
-    const judging = { backend, seed: 1, unit: choices.unit, sha256, command, say };
-    return show(await judgeOpened(own, name, table, judging), name, command, choices.unit);
+    const judging = { backend, seed: 1, unit, sha256, command, say };
+    return show(await judgeOpened(own, name, table, judging), name, command, unit);
   }
 
   return {
     listDistances: async () => Object.entries(DISTANCES).map(([name, { words }]) => ({ name, words })),
     train(choices, goOn) {
       // Before anything is waited for: a pause may follow at once.
-      control = { isPaused: false, isStopped: false };
-      return inTurn(() => train(choices, goOn));
+      const own = createControl();
+      control = own;
+      return inTurn(async () => {
+        await written();
+        return train(own, choices, goOn);
+      });
     },
     async pause(isPaused) {
       control.isPaused = isPaused;
@@ -237,6 +257,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     },
     clear() {
       control.isStopped = true;
+      control.isDropped = true;
       [model, curves, checkpoint] = [null, null, null];
     },
   };
@@ -247,17 +268,26 @@ function describeVerdict(one: Model["training"]["verdict"][number]): CauseVerdic
   return { group, n, events, slack, distance: distance.solve, fresh: distance.fresh, status };
 }
 
+function describeHeld({
+  group,
+  slack,
+  distance,
+  status,
+}: Model["training"]["verdict"][number]): GroupProgress {
+  return {
+    name: group,
+    distance: distance.solve,
+    slack,
+    constrained: status !== "unsupported",
+    isMet: status === "met",
+  };
+}
+
 /** The mean curve of the rows that were judged; without any, nothing to compare a person with. */
 function everyoneOf({ model, mean }: OpenModel) {
   return mean === null ? { time: [], survival: [] } : curveOf(model, mean);
 }
 
-/** One after the other. */
-function createTurns(): <Answer>(work: () => Promise<Answer>) => Promise<Answer> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const answer = last.then(work);
-    last = answer.catch(() => undefined);
-    return answer;
-  };
+function createControl(): RunControl {
+  return { isPaused: false, isStopped: false, isDropped: false };
 }

@@ -12,14 +12,17 @@ import { resample, type Say } from "./verdict.ts";
 
 /** S1, S(90), S_90, or a bare time. */
 const SURVIVAL = /^(S\d+|S\(.*\)|S_.*|\d+(\.\d*)?)$/;
+/** What the outcome is called in such a file unless another column is named. */
+const USUAL = ["time", "event", "bin"];
 /** A column with more values is no list of groups. */
 const MOST_GROUPS = 6;
 
 export function viewCurves(table: Table): CurvesView {
   const others = { ...table, columns: table.columns.filter(({ name }) => !SURVIVAL.test(name)) };
   const columns = viewColumns(others);
-  const { guess } = guessOutcome(columns);
-  const isOutcome = (name: string) => name === guess.time || name === guess.event;
+  const { guess } = guessOutcome(columns, others);
+  const isOutcome = (name: string) => name === guess.time || name === guess.event || USUAL.includes(name);
+  const usual = (wanted: string) => columns.find(({ name }) => name === wanted)?.name ?? "";
   const by = columns.filter(
     ({ name, distinct }) => !isOutcome(name) && distinct > 1 && distinct <= MOST_GROUPS,
   );
@@ -27,7 +30,11 @@ export function viewCurves(table: Table): CurvesView {
     name: table.name,
     rows: table.rows,
     columns: columns.map(({ name }) => name),
-    guess: { ...guess, horizon: "", by: by.map(({ name }) => name) },
+    guess: {
+      ...{ unit: guess.unit, horizon: "", by: by.map(({ name }) => name) },
+      time: guess.time || usual("time"),
+      event: guess.event || usual("event"),
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import {
 } from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
 import { causeSentence, riskSentence, showTime, timeLabelOf } from "graduate/report";
-import { chooseRiskTimes, columnsNeeded, describeDoubts } from "graduate/verbs";
+import { BAND_LEVEL, chooseRiskTimes, columnsNeeded, describeDoubts, hasBands } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
 
@@ -61,13 +61,34 @@ function usualValues(model: Model): PersonValues {
   return Object.fromEntries(entries);
 }
 
-/** The moment that the card speaks of, in the unit that it shows. */
-export function chooseMoment(model: Model, unit: string): { readonly time: number; readonly words: string } {
-  const grid = gridOf(model);
+interface Moment {
+  readonly time: number;
+  readonly words: string;
+}
+
+/** Below this share of the horizon a curve has something to say after the last moment. */
+const NEARLY_ALL = 0.9;
+
+/** The moments that the card speaks of, in the unit that it shows, and how a curve ends that goes on after them. */
+function chooseMoments(
+  model: Model,
+  unit: string,
+): { readonly card: readonly Moment[]; readonly end: Moment | null } {
+  const { edges, T } = gridOf(model);
   const label = timeLabelOf(unit === "" ? undefined : unit, model.columns.origin);
-  const times = chooseRiskTimes(grid, label);
-  const time = times[times.length - 1];
-  return { time, words: showTime({ time: { label: label ?? "time", edges: grid.edges } }).momentOf(time) };
+  const shown = showTime({ time: { label: label ?? "time", edges } });
+  const times = chooseRiskTimes(gridOf(model), label);
+  const horizon = edges[T];
+  return {
+    card: times.map((time) => ({ time, words: shown.momentOf(time) })),
+    end: times[times.length - 1] < NEARLY_ALL * horizon ? { time: horizon, words: shown.horizon } : null,
+  };
+}
+
+/** The last moment of the card, whose risk is taken apart. */
+export function chooseMoment(model: Model, unit: string): Moment {
+  const { card } = chooseMoments(model, unit);
+  return card[card.length - 1];
 }
 
 /** Of one of the times that were asked for, by its place among them. */
@@ -99,11 +120,7 @@ interface BuiltPerson {
   readonly isChanged: boolean;
 }
 
-export function buildPerson(
-  model: Model,
-  table: Table | null,
-  { row, values }: Omit<PersonRequest, "at">,
-): BuiltPerson {
+export function buildPerson(model: Model, table: Table | null, { row, values }: PersonRequest): BuiltPerson {
   const names = columnsNeeded(model);
   const own = table !== null && row !== null ? selectRows(table, Int32Array.of(row - 1)) : null;
   const start = own === null ? usualValues(model) : readValues(own, names);
@@ -113,37 +130,42 @@ export function buildPerson(
 }
 
 export async function viewPerson(asked: Asked, request: PersonRequest): Promise<PersonView> {
-  const { at } = request;
   const { own, one, values, isChanged } = buildPerson(asked.model, asked.table, request);
-  const shown = await predictOne(asked, one, at);
-  const before = isChanged && own !== null ? await predictOne(asked, own, at) : null;
+  const shown = await predictOne(asked, one);
+  const before = isChanged && own !== null ? await predictOne(asked, own) : null;
+  const { curve, band, causes, sentence, median, doubts } = shown;
   return {
-    values,
-    curve: shown.curve,
+    ...{ values, curve, band, causes, sentence, median, doubts },
     before: before?.curve ?? null,
     everyone: asked.everyone,
-    risks: at.map((time, k) => ({ time, risk: shown.risk[k], before: before?.risk[k] ?? null })),
-    causes: shown.causes,
-    sentence: shown.sentence,
-    median: shown.median,
-    doubts: shown.doubts,
+    risks: shown.risks.map((one, k) => ({ ...one, before: before?.risks[k].risk ?? null })),
   };
 }
 
-async function predictOne({ model, backend, unit }: Asked, table: Table, at: readonly number[]) {
-  const moment = chooseMoment(model, unit);
-  const times = at.includes(moment.time) ? at : [...at, moment.time];
-  const read = await predictPeople(model, table, backend, { at: times, quantiles: [0.5] });
+async function predictOne({ model, backend, unit }: Asked, table: Table) {
+  const { card, end } = chooseMoments(model, unit);
+  const moments = end === null ? card : [...card, end];
+  const request = { at: moments.map(({ time }) => time), quantiles: [0.5] };
+  const banded = hasBands(model) ? { ...request, bands: BAND_LEVEL } : request;
+  const read = await predictPeople(model, table, backend, banded);
+  const { bands } = read;
   const [median] = read.quantile;
+  const sentences = moments.map(({ words }, k) => sayRisk(read, k, moments.length, words));
   return {
     curve: curveOf(model, Array.from(read.curves.survival)),
-    risk: Array.from(read.risk.subarray(0, at.length)),
+    band: bands && { lower: [1, ...bands.lower], upper: [1, ...bands.upper] },
+    risks: moments.map(({ words: moment }, k) => ({
+      moment,
+      risk: read.risk[k],
+      sentence: sentences[k],
+      between: bands && ([1 - bands.ofUpper.survival[k], 1 - bands.ofLower.survival[k]] as const),
+    })),
     causes: (read.causes?.names ?? []).map((name, k) => ({
       name,
-      risks: at.map((_, t) => read.causes?.risk[k * times.length + t] ?? 0),
+      risks: moments.map((_, t) => read.causes?.risk[k * moments.length + t] ?? 0),
       incidence: [0, ...(read.causes?.incidence.subarray(k * model.grid.T, (k + 1) * model.grid.T) ?? [])],
     })),
-    sentence: sayRisk(read, times.indexOf(moment.time), times.length, moment.words),
+    sentence: sentences[card.length - 1],
     median: isAbsent(median) ? null : median,
     doubts: describeDoubts(model, table, 0),
   };

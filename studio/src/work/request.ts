@@ -14,13 +14,21 @@ export function outcomeOf(choices: Choices): OutcomeColumns {
   return { time, event, ...optional({ eventIs, origin, entry, start, weights }), ...causesOf(choices) };
 }
 
+const NUMBER = /^\d+$/;
+
 /** The values that are causes, and the one that means censored; nothing where there is one kind of event. */
-function causesOf({ causes }: Choices): Pick<OutcomeColumns, "causes" | "censored"> {
+function causesOf({ causes, causeNames }: Choices): Pick<OutcomeColumns, "causes" | "censored"> {
   const valuesOf = (kind: "cause" | "censored") =>
     Object.entries(causes).flatMap(([value, own]) => (own === kind ? [value] : []));
   const named = valuesOf("cause");
   if (named.length === 0) return {};
-  return { causes: named, ...present({ censored: valuesOf("censored")[0] }) };
+  const write = (value: string) => {
+    // A number by itself is no word in a sentence.
+    const usual = NUMBER.test(value) ? `cause ${value}` : value;
+    const name = (causeNames[value] ?? "").trim() || usual;
+    return name === value ? value : `${value}=${name}`;
+  };
+  return { causes: named.map(write), ...present({ censored: valuesOf("censored")[0] }) };
 }
 
 /** Without the fields that are "". */
@@ -121,6 +129,8 @@ export function describeRun(table: Table, choices: Choices): string {
     ...value("--start", choices.start),
     ...value("--weights", choices.weights),
     ...namesOption("--category", choices.category),
+    ...namesOption("--number", choices.number),
+    ...(choices.number.length === 0 ? [] : ["--decimal", "comma"]),
     ...namesOption("--drop", columnsOf(table, choices, "leave")),
     ...namesOption("--protected", columnsOf(table, choices, "hold")),
     ...namesOption("--allow-leak", choices.allowLeak),

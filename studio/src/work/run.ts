@@ -12,7 +12,7 @@ import {
   train,
   trainEnsemble,
 } from "graduate";
-import { present } from "graduate/core";
+import { InputError, present } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
 import { version } from "graduate/package.json";
 import type { PreparedStudy } from "graduate/study";
@@ -34,6 +34,8 @@ const EPOCH_PATIENCE = 5000;
 export interface RunControl {
   isPaused: boolean;
   isStopped: boolean;
+  /** Its table is no longer open: nothing of it is told or kept. */
+  isDropped: boolean;
 }
 
 export interface RunInput {
@@ -67,7 +69,12 @@ export async function runTraining(input: RunInput): Promise<TrainedRun | null> {
   const study = prepare(table, told, sha256);
   const ensemble = choices.train.ensemble ?? chooseMembers(study, told);
   const run = fingerprintRun(request, provenance, ensemble === 1 ? undefined : ensemble);
-  const isSame = resume !== null && resume.run === run ? resume : null;
+  if (resume !== null && resume.run !== run) {
+    throw new InputError("what is chosen is not what the stopped run had: it cannot go on", {
+      code: "checkpoint.run",
+      hint: "choose as before, or train from the start",
+    });
+  }
   const onProgress = (phase: string, done: number, total: number) =>
     show.say(`${phase}, ${done} of ${total}`);
   const runs = { count: ensemble, rows: table.rows, request };
@@ -76,11 +83,11 @@ export async function runTraining(input: RunInput): Promise<TrainedRun | null> {
     ensemble === 1
       ? train(study, told, backend, {
           onProgress,
-          ...(isSame && { resume: isSame.checkpoint, history: isSame.history }),
+          ...(resume && { resume: resume.checkpoint, history: resume.history }),
         })
       : trainEnsemble(study, { ...told, ensemble }, backend, {
           lanes,
-          ...(isSame && { resume: { checkpoint: isSame.checkpoint, members: isSame.members ?? [] } }),
+          ...(resume && { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } }),
         });
   const edges = Array.from(study.grid.edges);
   const model = await follow(events, {
@@ -89,7 +96,7 @@ export async function runTraining(input: RunInput): Promise<TrainedRun | null> {
     run,
     edges,
     ensemble,
-    history: isSame?.history ?? [],
+    history: resume?.history ?? [],
   }).finally(close);
   return model === null ? null : { model, study };
 }
@@ -135,7 +142,7 @@ async function follow(events: AsyncGenerator<TrainEvent, Model>, input: Followin
     const canStop = event.type === "checkpoint" || isSolving || isOver;
     if (control.isStopped && event.type !== "done" && canStop) {
       await events.return(undefined as never);
-      show.phase("stopped", "stopped");
+      show.phase("stopped", "");
       return null;
     }
   }

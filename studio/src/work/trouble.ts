@@ -4,17 +4,24 @@ import { present } from "graduate/core";
 import type { Trouble } from "../protocol.ts";
 
 const COLUMN = /column "(.*)"$/s;
+/** An option of the command line: the page has controls for it. */
+const OPTION = /(^|\s|\()--[a-z]/;
 
-/** Of a hint what is no option of the command line: the page has controls for it. */
-function withoutOptions(hint: string | undefined): string | undefined {
-  const parts = hint?.split("; ").filter((part) => !/(^|\s|\()--[a-z]/.test(part)) ?? [];
-  return parts.length === 0 ? undefined : parts.join("; ");
+/** Sentences and their parts without those that name an option; "" where all do. */
+export function withoutOptions(text: string): string {
+  const sentences = text.split(/(?<=[.?]) /).map((sentence) =>
+    sentence
+      .split("; ")
+      .filter((part) => !OPTION.test(part))
+      .join("; "),
+  );
+  return sentences.filter((sentence) => sentence !== "").join(" ");
 }
 
 export function describeTrouble(error: unknown): Trouble {
   if (error instanceof GraduateError) {
     const { message, code, where } = error;
-    const hint = withoutOptions(error.hint);
+    const hint = withoutOptions(error.hint ?? "") || undefined;
     const column = where === undefined ? undefined : COLUMN.exec(where)?.[1];
     return { message, code, ...present({ where, hint, column }) };
   }

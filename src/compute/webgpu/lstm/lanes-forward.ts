@@ -1,11 +1,11 @@
 /**
- * The LSTM forward in the layout of lanes-plan.ts. One more unit has the output weights in place of its first gate's:
- * what it gives in bin t is the logit of bin t−1. Several outputs are multiplied by whichever threads there are, from
- * h in workgroup memory.
+ * The LSTM forward in the layout of lanes-plan.ts. One more unit has the outputs' weights in place of its gates': what
+ * it gives in bin t are the logits of bin t−1. More than four outputs are multiplied by whichever threads there are,
+ * from h in workgroup memory.
  */
 
 import type { KernelSource } from "../wgsl.ts";
-import { binVectors, type LanesPlan, nameLanes } from "./lanes-plan.ts";
+import { binVectors, type LanesOutputs, type LanesPlan, nameLanes } from "./lanes-plan.ts";
 import {
   clearSums,
   declareLanes,
@@ -21,16 +21,19 @@ import {
 import { addOutputs, type ForwardKind, nameForward } from "./lstm-forward.ts";
 
 /** Takes what forwardKernel of lstm-forward.ts takes. */
-export function lanesForwardKernel(plan: LanesPlan, kind: ForwardKind, several: boolean): KernelSource {
+export function lanesForwardKernel(plan: LanesPlan, kind: ForwardKind, outputs: LanesOutputs): KernelSource {
   const text = writeLanes(plan);
   const keeps = kind !== "logits";
   const leaves = kind !== "tape";
-  const adds = leaves && !several;
+  const several = outputs === "several";
+  /** Outputs of the unit beyond the last. */
+  const added = leaves && !several ? outputs : 0;
+  const ofEach = added > 1 ? `, ${added} outputs` : "";
   const { H, tileRows, quarter, tapeType, typeOf, eachVector } = text;
   // Of [buffer, unit, block].
   const buffer = 16 * quarter;
   return {
-    name: `${nameLanes("forward", plan)}, ${nameForward(kind, several)}`,
+    name: `${nameLanes("forward", plan)}, ${nameForward(kind, several)}${ofEach}`,
     sizes: ["first", "rows", "T", "D", "K"],
     reads: {
       fixed: "f32",
@@ -46,7 +49,7 @@ ${declareLanes(text, 2)}
 ${declareRows(text, "hidden", 2 * buffer)}
 fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
   if (unit < ${H}u && other < ${H}u) { return recurrent[(gate * ${H}u + unit) * ${H}u + other]; }
-  ${adds ? `if (unit == ${H}u && other < ${H}u && gate == 0u) { return output[other]; }` : ""}
+  ${added > 0 ? readOutput(H, added) : ""}
   return 0.0;
 }`,
     body: () => `
@@ -55,7 +58,7 @@ fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
   ${PLACE_THREAD}
   ${PLACE_BLOCKS}
   let isUnit = unit < ${H}u;
-  ${prepare(text, adds)}
+  ${prepare(text, added)}
   for (var bin = 0u; bin <= size.T; bin++) {
     let time = f32(bin + 1u) / f32(size.T);
     let buffer = (bin & 1u) * ${buffer}u;
@@ -64,7 +67,7 @@ fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
     ${multiplyRows4(text, "hidden")}
     ${eachVector((e) => `var gates${e}: array<${typeOf(e)}, 4>;`)}
     ${gatherSums(text, (g, e) => `gates${e}[${g}]`)}
-    ${adds ? addLogits(text) : ""}
+    ${added > 0 ? addLogits(text, added) : ""}
     ${leaves && several ? addEachLogit(text) : ""}
     if (bin == size.T) { break; }
     if (isUnit) {
@@ -76,7 +79,13 @@ fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
   };
 }
 
-function prepare(text: LanesText, adds: boolean): string {
+function readOutput(H: number, outputs: number): string {
+  const [isOutput, place] =
+    outputs === 1 ? ["gate == 0u", "other"] : [`gate < ${outputs}u`, `gate * ${H}u + other`];
+  return `if (unit == ${H}u && other < ${H}u && ${isOutput}) { return output[${place}]; }`;
+}
+
+function prepare(text: LanesText, added: number): string {
   const { H, quarter, typeOf, eachVector, gatherRows } = text;
   const setWeights = (g: number) =>
     text.eachOther((k) => `weights[${g * quarter}u + ${k}] = weightOf(${g}u, unit, 4u * ${k} + q);`);
@@ -94,35 +103,43 @@ function prepare(text: LanesText, adds: boolean): string {
     ${eachVector((e) => `start${e}OfRows[${g}] = ${gatherRows(e, fixed(g))};`)}`,
     ).join("\n")}
   }
-  ${adds ? prepareLogits(text) : ""}`;
+  ${added > 0 ? prepareLogits(text, added) : ""}`;
 }
 
 /** The logits that the next sums are added to, asked for a bin ahead. */
-function prepareLogits({ H, tileRows }: LanesText): string {
+function prepareLogits({ H, tileRows }: LanesText, outputs: number): string {
+  const biases = Array.from({ length: outputs }, (_, k) => `let ${biasOf(k)} = outputBias[${k}];`);
   return `
   let isWriter = unit == ${H}u;
-  let bias = outputBias[0];
-  var logit: array<f32, ${tileRows / 4}>;`;
+  ${biases.join(" ")}
+  var logit: array<f32, ${(outputs * tileRows) / 4}>;`;
 }
 
-function addLogits({ tileRows, widths }: LanesText): string {
-  const sums = widths.flatMap((width, e) =>
-    Array.from({ length: width }, (_, c) => (width === 1 ? `gates${e}[0]` : `gates${e}[0][${c}]`)),
-  );
-  return `
-    if (isWriter) {
-      ${sums
-        .map(
-          (sum, row) => `{
-        let n = top + q * ${tileRows / 4}u + ${row}u;
-        let at = (size.first + n) * size.T + bin;
+function biasOf(k: number): string {
+  return k === 0 ? "bias" : `bias${k}`;
+}
+
+function addLogits({ tileRows, widths }: LanesText, outputs: number): string {
+  const block = tileRows / 4;
+  const lines = Array.from({ length: outputs }, (_, k) => {
+    const sums = widths.flatMap((width, e) =>
+      Array.from({ length: width }, (_, c) => (width === 1 ? `gates${e}[${k}]` : `gates${e}[${k}][${c}]`)),
+    );
+    const curve = outputs === 1 ? "(size.first + n)" : `((size.first + n) * ${outputs}u + ${k}u)`;
+    return sums.map(
+      (sum, row) => `{
+        let n = top + q * ${block}u + ${row}u;
+        let at = ${curve} * size.T + bin;
         if (n < size.rows) {
-          if (bin > 0u) { logits[at - 1u] = logit[${row}] + (bias + ${sum}); }
-          if (bin < size.T) { logit[${row}] = logits[at]; }
+          if (bin > 0u) { logits[at - 1u] = logit[${k * block + row}] + (${biasOf(k)} + ${sum}); }
+          if (bin < size.T) { logit[${k * block + row}] = logits[at]; }
         }
       }`,
-        )
-        .join("\n")}
+    );
+  });
+  return `
+    if (isWriter) {
+      ${lines.flat().join("\n")}
     }`;
 }
 

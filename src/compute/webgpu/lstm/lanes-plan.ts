@@ -37,6 +37,14 @@ export interface LanesPlan {
   readonly products: ProductsPlan;
 }
 
+/** Outputs of a network: so many of which each is written into the code, or any number, gone through in a loop. */
+export type LanesOutputs = 1 | 2 | 3 | 4 | "several";
+
+/** Forward, an output takes the place of a gate, of which a unit has four. */
+export function countOutputs(K: number): LanesOutputs {
+  return K === 1 || K === 2 || K === 3 || K === 4 ? K : "several";
+}
+
 /** How the product over rows and bins is cut: a thread has rows × columns of it, a workgroup all of it. */
 export interface ProductsPlan {
   readonly rows: number;

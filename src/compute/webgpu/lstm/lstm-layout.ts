@@ -11,7 +11,7 @@ import type { Stretch } from "../tapes.ts";
 import type { KernelSource } from "../wgsl.ts";
 import { countLanesSums, lanesBackwardKernel } from "./lanes-backward.ts";
 import { lanesForwardKernel } from "./lanes-forward.ts";
-import { binVectors, type LanesPlan, lanesNumbers, planLanes } from "./lanes-plan.ts";
+import { binVectors, countOutputs, type LanesPlan, lanesNumbers, planLanes } from "./lanes-plan.ts";
 import { lanesProductsKernel } from "./lanes-products.ts";
 import { backwardKernel, countTileSums } from "./lstm-backward.ts";
 import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
@@ -45,8 +45,8 @@ export interface LstmLayout {
   readonly binBytes: number;
   /** Whether the backward pass overwrites the tape. */
   readonly spendsTape: boolean;
-  /** `several`: whether there is more than one output. */
-  forward(kind: ForwardKind, several: boolean): KernelSource;
+  /** For so many outputs. */
+  forward(kind: ForwardKind, K: number): KernelSource;
   backward(engine: Engine, pass: BackwardPass): KernelRun[];
 }
 
@@ -67,7 +67,7 @@ function layOutPairs(plan: LstmPlan): LstmLayout {
     tileRows: plan.tileRows,
     binBytes: binBytes(plan),
     spendsTape: false,
-    forward: (kind, several) => forwardKernel(plan, kind, several),
+    forward: (kind, K) => forwardKernel(plan, kind, K > 1),
     backward(engine, pass) {
       const { shape, stretch, weights, tape, dLogits, dFixed, gradient } = pass;
       const { first, rows, tiles } = stretch;
@@ -93,12 +93,13 @@ function layOutLanes(plan: LanesPlan): LstmLayout {
     tileRows: plan.tileRows,
     binBytes: binVectors(plan) * plan.tapeWidth * 4,
     spendsTape: true,
-    forward: (kind, several) => lanesForwardKernel(plan, kind, several),
+    forward: (kind, K) => lanesForwardKernel(plan, kind, countOutputs(K)),
     backward(engine, pass) {
       const { shape, stretch, weights, tape, dLogits, dFixed, gradient } = pass;
       const { T, H, K = 1 } = shape;
       const { first, rows, tiles } = stretch;
-      const columns = countLanesSums(H, K > 1);
+      const outputs = countOutputs(K);
+      const columns = countLanesSums(H, outputs);
       const sums = engine.scratch("tiles", tiles * columns * 4);
       const blocks = tiles * T;
       const most = Math.max(
@@ -109,9 +110,9 @@ function layOutLanes(plan: LanesPlan): LstmLayout {
       const slices = Math.ceil(blocks / sliceBlocks);
       const partials = engine.scratch("slices", slices * 16 * H * H);
       return [
-        ...(K > 1 ? sumOutputs(engine, lanesNumbers(plan), outputPass(pass)) : []),
+        ...(outputs === "several" ? sumOutputs(engine, lanesNumbers(plan), outputPass(pass)) : []),
         {
-          kernel: lanesBackwardKernel(plan, K > 1),
+          kernel: lanesBackwardKernel(plan, outputs),
           sizes: [first, rows, T, K],
           arrays: [weights.recurrent, weights.output, dLogits, tape, sums, dFixed],
           groups: tiles,
@@ -151,17 +152,18 @@ function tileAddition({ D, H }: LstmShape, { recurrent, input, output, outputBia
 }
 
 /** The order of a line is that of lanes-backward.ts. */
-function lineAddition({ D, H }: LstmShape, { input, output, outputBias }: LstmBuffers): Addition {
+function lineAddition({ D, H, K = 1 }: LstmShape, { input, output, outputBias }: LstmBuffers): Addition {
+  const weights = K === 1 ? "size.H" : `${K}u * size.H`;
   return {
-    name: "LSTM lines",
+    name: `LSTM lines${K === 1 ? "" : ` of ${K} outputs`}`,
     sizes: ["D", "H"],
     given: [D, H],
     gradients: { input, output, outputBias },
     add: `
   let ofOutput = 4u * size.H;
   if (column < ofOutput) { input[column * (size.D + 1u) + size.D] += total; }
-  else if (column < ofOutput + size.H) { output[column - ofOutput] += total; }
-  else { outputBias[0] += total; }`,
+  else if (column < ofOutput + ${weights}) { output[column - ofOutput] += total; }
+  else { outputBias[${K === 1 ? "0" : `column - ofOutput - ${weights}`}] += total; }`,
   };
 }
 

@@ -121,7 +121,7 @@ function runForward(
       out: fixed,
     }),
     {
-      kernel: layout.forward(kind, K > 1),
+      kernel: layout.forward(kind, K),
       sizes: [first, rows, T, D, K],
       arrays: [
         ...[fixed, input, recurrent],

@@ -5,23 +5,28 @@ import type { HandleTable } from "../../host.ts";
 import type { Placed } from "../device-memory.ts";
 import type { Engine, KernelRun } from "../engine.ts";
 import type { Bound, GpuBuffer } from "../gpu.ts";
+import { bitsOf, type KernelSource } from "../wgsl.ts";
+import { causeSlopesKernel, measureCausesKernel } from "./loss-causes.ts";
 import { groupsKernel, segmentsKernel } from "./loss-groups.ts";
-import { knownWidth, packGroups, packKnown, packRows } from "./loss-layout.ts";
+import { knownWidth, packGroups, packKnown, packRows, totalOf } from "./loss-layout.ts";
 import {
   measureRowsKernel,
+  type GroupSlope,
   nameObjective,
   slopeOf,
   slopesKernel,
   XCAL_ROWS,
   xcalPartsKernel,
 } from "./loss-rows.ts";
+import { kindOfRows, type RowKind } from "./row-text.ts";
 
 type Memory = Pick<Backend, "allocate" | "read" | "write" | "release">;
 
 /** Arrays and kernels of a loss, made once. */
 function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings) {
-  const { T, bin, objective, groups, entries } = settings;
+  const { T, K, bin, objective, groups, entries } = settings;
   const N = bin.length;
+  const kind = kindOfRows(settings);
   const G = groups?.groups.length ?? 0;
   const W = groups === null ? 0 : groups.gap === "blocks" ? 2 * groups.blocks.length : T;
   const own: GpuBuffer[] = [];
@@ -40,47 +45,88 @@ function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings)
   const parts = objective.kind === "xcal" ? Math.ceil(N / XCAL_ROWS) : 0;
   const [fractions, xcalParts] = [G * W, (packed?.segmentCount ?? 0) * W];
   const from = slopeOf(groups);
-  const text = { objective, groups, W, known: groups ? knownWidth(T, groups.blocks.length) : 0 };
+  const text = { objective, groups, kind, W, known: groups ? knownWidth(T, groups.blocks.length) : 0 };
   return {
-    ...{ N, T, G, W, own, packed, parts, fractions, xcalParts, from },
+    ...{ N, T, K, G, W, own, packed, parts, fractions, xcalParts, from },
+    /** The last of the sizes of kernels that count rows. */
+    total: kind.counted ? [bitsOf(totalOf(settings))] : [],
     onCurve: objective.kind === "rps" || objective.kind === "xcal" || from === "curve",
     usesSlopes: groups !== null || bins > 0,
-    logits: memory.allocate(N * T),
-    dLogits: memory.allocate(N * T),
+    logits: memory.allocate(N * K * T),
+    dLogits: memory.allocate(N * K * T),
     log: memory.allocate(entries * (1 + 2 * G)),
     multipliers: memory.allocate(Math.max(G, 1)),
     rows: place(packRows(settings)),
-    survival: room(N * T),
+    /** Survival; with several causes, their hazards. */
+    curves: room(N * K * T),
     terms: room(N * 2),
+    /** With several causes, what a row adds to its groups for each, and S(t−1) where that is a curve. */
+    added: K > 1 && G > 0 ? room(N * K * W) : null,
+    before: K > 1 && from === "curve" ? room(N * T) : null,
     places: packed && place(packed.packed),
     known: groups && place(packKnown(T, groups)),
     partials: room(Math.max(xcalParts + parts * bins, 1)),
     slopes: room(Math.max(fractions + bins, 1)),
     kernels: {
-      rows: measureRowsKernel(objective, T),
-      segments: groups && segmentsKernel(groups),
+      rows: K > 1 ? measureCausesKernel(T, from) : measureRowsKernel(objective, T),
+      segments: groups && segmentsKernel(groups, kind),
       xcal: objective.kind === "xcal" ? xcalPartsKernel(objective) : null,
       groups: groupsKernel(text, `${nameObjective(objective)}, ${describeGroups(settings)}`),
-      slopes: slopesKernel(objective, from, T),
+      slopes: kernelOfSlopes(settings, from, kind),
     },
   };
 }
 
+function kernelOfSlopes(
+  { T, K, objective, groups }: DeviceLossSettings,
+  from: GroupSlope,
+  kind: RowKind,
+): KernelSource {
+  if (K === 1) return slopesKernel(objective, from, T, kind);
+  return causeSlopesKernel({ T, K, by: from, blocks: from === "blocks" ? (groups?.blocks.length ?? 0) : 0 });
+}
+
 type PlacedLoss = ReturnType<typeof placeLoss>;
+
+/** Curves and loss of every row. */
+function measureRows(placed: PlacedLoss, logits: Bound): KernelRun {
+  const { N, T, K, W, packed, places, from, rows, curves, terms, added, before, kernels } = placed;
+  const kernel = kernels.rows;
+  if (K === 1) return { kernel, sizes: [N, T], arrays: [logits, rows, curves, terms], groups: N };
+  return {
+    kernel,
+    sizes: [N, T, K, from === "blocks" ? W / 2 : 0, packed?.blockEnds ?? 0],
+    arrays: [
+      ...[logits, rows, ...(from === "blocks" && places !== null ? [places] : [])],
+      ...[curves, terms, ...presentOf([added, before])],
+    ],
+    groups: N,
+  };
+}
+
+function presentOf(buffers: readonly (GpuBuffer | null)[]): GpuBuffer[] {
+  return buffers.filter((buffer) => buffer !== null);
+}
 
 /** Sums of rows by segments of groups, and by X-Cal's bins of probability. */
 function sumRows(placed: PlacedLoss, logits: Bound): KernelRun[] {
-  const { N, T, packed, places, from, rows, survival, partials, kernels, xcalParts, parts } = placed;
+  const { N, T, W, packed, places, from, rows, curves, added, partials, kernels, xcalParts, parts } = placed;
   const runs: KernelRun[] = [];
   if (kernels.segments !== null && packed !== null && places !== null) {
     const { order, segments, segmentCount, blockOf } = packed;
-    const sizes = [T, order, segments, segmentCount, ...(from === "blocks" ? [blockOf] : [])];
-    const read = from === "blocks" ? [logits, rows] : [survival];
-    const arrays = [...read, places, partials];
+    const known = added ?? (from === "blocks" ? null : curves);
+    const sizes = [
+      known === null ? T : W,
+      order,
+      segments,
+      segmentCount,
+      ...(known === null ? [blockOf] : []),
+    ];
+    const arrays = [...(known === null ? [logits, rows] : [known]), places, partials];
     runs.push({ kernel: kernels.segments, sizes, arrays, groups: segmentCount });
   }
   if (kernels.xcal !== null) {
-    const arrays = [rows, survival, partials];
+    const arrays = [rows, curves, partials];
     runs.push({ kernel: kernels.xcal, sizes: [N, T, xcalParts], arrays, groups: parts });
   }
   return runs;
@@ -101,9 +147,10 @@ export function openDeviceLoss(
   memory: Memory,
   settings: DeviceLossSettings,
 ): DeviceLoss {
+  refuseUnknown(settings);
   const placed = placeLoss(engine, memory, settings);
-  const { N, T, G, W, own, packed, fractions, xcalParts, usesSlopes, onCurve, kernels } = placed;
-  const { logits, dLogits, log, multipliers, rows, survival, terms, places, known, partials, slopes } =
+  const { N, T, K, G, W, own, packed, fractions, xcalParts, usesSlopes, onCurve, total, kernels } = placed;
+  const { logits, dLogits, log, multipliers, rows, curves, terms, places, known, partials, slopes, before } =
     placed;
   const bufferOf = (array: typeof logits): Bound => handles.find("loss", array).buffer;
 
@@ -114,18 +161,13 @@ export function openDeviceLoss(
     measure(entry, takesDualStep) {
       engine.check();
       engine.submit([
-        {
-          kernel: kernels.rows,
-          sizes: [N, T],
-          arrays: [bufferOf(logits), rows, survival, terms],
-          groups: N,
-        },
+        measureRows(placed, bufferOf(logits)),
         ...sumRows(placed, bufferOf(logits)),
         {
           kernel: kernels.groups,
           sizes: [
             ...[N, T, G, packed?.groups ?? 0, packed?.parts ?? 0],
-            ...[xcalParts, fractions, entry, Number(takesDualStep)],
+            ...[xcalParts, fractions, entry, Number(takesDualStep), ...total],
           ],
           arrays: [
             terms,
@@ -146,11 +188,12 @@ export function openDeviceLoss(
           kernel: kernels.slopes,
           sizes: [
             ...[N, T, W, packed?.combinations ?? 0, packed?.members ?? 0],
-            ...[packed?.blockOf ?? 0, fractions],
+            ...[packed?.blockOf ?? 0, ...(K > 1 ? [] : [fractions]), ...total],
           ],
           arrays: [
-            ...[bufferOf(logits), rows, terms],
-            ...(onCurve ? [survival] : []),
+            ...(K > 1
+              ? [curves, rows, ...presentOf([before])]
+              : [bufferOf(logits), rows, terms, ...(onCurve ? [curves] : [])]),
             ...(places === null ? [] : [places]),
             ...(usesSlopes ? [slopes] : []),
             bufferOf(dLogits),
@@ -171,6 +214,15 @@ export function openDeviceLoss(
       for (const buffer of own) engine.destroy(buffer);
     },
   };
+}
+
+/** What the kernels' code does not have; who asks for it is told elsewhere, with what to do. */
+function refuseUnknown({ K, objective, groups }: DeviceLossSettings): void {
+  if (K === 1) return;
+  const isPlain = objective.kind === "likelihood" && !objective.tail;
+  const takesOwn = groups?.gap === "largest" && groups.ownVariance;
+  if (!isPlain || takesOwn)
+    throw new Error("the device does not have this loss, or this gap, of several causes");
 }
 
 /** Everything of the groups that is written into the code. */

@@ -9,12 +9,13 @@ import type { KernelSource } from "../wgsl.ts";
 import { asFloat, ELEMENTARY, HAZARD, sumOverThreads } from "./elementary.ts";
 import { GROUP_HEAD, SEGMENT_ROWS } from "./loss-layout.ts";
 import { XCAL_ROWS } from "./loss-rows.ts";
+import { nameKind, type RowKind, totalSizes, totalText } from "./row-text.ts";
 
 /** A row of the segment in each. */
 const SEGMENT_THREADS = SEGMENT_ROWS;
 const THREADS = 128;
 
-/** partials[segment, t]: the sum of the segment's curves. */
+/** partials[segment, t]: the sum of the segment's curves, or of what is known of each row. */
 const CURVE_SEGMENTS: KernelSource = {
   name: "curves by segments",
   sizes: ["T", "order", "segments", "count"],
@@ -33,9 +34,10 @@ const CURVE_SEGMENTS: KernelSource = {
 };
 
 /** partials[segment, block] = expected events, and after the blocks their variances: a row in a thread. */
-function blockSegments(blocks: number): KernelSource {
+function blockSegments(blocks: number, kind: RowKind): KernelSource {
+  const { counted } = kind;
   return {
-    name: `${blocks} blocks by segments`,
+    name: `${blocks} blocks by segments${nameKind(kind)}`,
     sizes: ["T", "order", "segments", "count", "blockOf"],
     reads: { logits: "f32", rows: "vec4u", lists: "u32" },
     writes: { partials: "f32" },
@@ -49,13 +51,13 @@ var<workgroup> totals: array<vec2f, ${SEGMENT_THREADS * blocks}>;`,
   for (var b = 0u; b < ${blocks}u; b++) { totals[thread * ${blocks}u + b] = vec2f(0.0); }
   if (thread < rowsIn) {
     let n = lists[first + thread];
-    for (var l = 0u; l < rows[n].y; l++) {
+    for (var l = ${counted ? "rows[n].x - 1u" : "0u"}; l < rows[n].y; l++) {
       let b = lists[size.blockOf + l];
       if (b >= ${blocks}u) { continue; }
       let z = logits[n * size.T + l];
       ${HAZARD}
       totals[thread * ${blocks}u + b] += vec2f(hazard, hazard * rest);
-    }
+    }${counted ? weighTotals(blocks) : ""}
   }
   workgroupBarrier();
   for (var b = thread; b < ${blocks}u; b += ${SEGMENT_THREADS}u) {
@@ -67,13 +69,22 @@ var<workgroup> totals: array<vec2f, ${SEGMENT_THREADS * blocks}>;`,
   };
 }
 
-export function segmentsKernel({ gap, blocks }: DeviceGroups): KernelSource {
-  return gap === "blocks" ? blockSegments(blocks.length) : CURVE_SEGMENTS;
+/** A row's events count by its weight, their variance by its square. */
+function weighTotals(blocks: number): string {
+  return `
+    let weight = bitcast<f32>(rows[n].w);
+    for (var b = 0u; b < ${blocks}u; b++) { totals[thread * ${blocks}u + b] *= vec2f(weight, weight * weight); }`;
+}
+
+/** With several causes, a row's events are summed by blocks before. */
+export function segmentsKernel({ gap, blocks }: DeviceGroups, kind: RowKind): KernelSource {
+  return gap === "blocks" && kind.K === 1 ? blockSegments(blocks.length, kind) : CURVE_SEGMENTS;
 }
 
 export interface GroupsText {
   readonly objective: DeviceObjective;
   readonly groups: DeviceGroups | null;
+  readonly kind: RowKind;
   /** Numbers of a group's statistics, and of what is known of it. */
   readonly W: number;
   readonly known: number;
@@ -84,10 +95,11 @@ export interface GroupsText {
  * of the group, and after them that of X-Cal's fractions.
  */
 export function groupsKernel(text: GroupsText, name: string): KernelSource {
-  const { objective, groups, W } = text;
+  const { objective, groups, W, kind } = text;
+  const sizes = ["N", "T", "G", "groups", "parts", "xcalParts", "fractions", "entry", "isDual"];
   return {
-    name: `groups of ${name}`,
-    sizes: ["N", "T", "G", "groups", "parts", "xcalParts", "fractions", "entry", "isDual"],
+    name: `groups of ${name}${kind.counted ? ", counted" : ""}`,
+    sizes: [...sizes, ...totalSizes(kind)],
     reads: {
       terms: "vec2f",
       ...(groups === null && objective.kind !== "xcal" ? {} : { partials: "f32" }),
@@ -107,7 +119,7 @@ ${sumOverThreads(THREADS)}`,
   if (group > size.G) { return; }
   let entry = size.entry * (1u + 2u * size.G);
   if (group == size.G) {
-    ${sumLoss(objective)}
+    ${sumLoss(objective, totalText(kind))}
     return;
   }
   ${groups === null ? "" : measureGroup(text, groups)}`,
@@ -122,7 +134,7 @@ var<workgroup> pull: f32;
 var<workgroup> peak: u32;`;
 }
 
-function sumLoss(objective: DeviceObjective): string {
+function sumLoss(objective: DeviceObjective, count: string): string {
   const penalty =
     objective.kind === "xcal"
       ? `
@@ -144,7 +156,7 @@ function sumLoss(objective: DeviceObjective): string {
     for (var n = thread; n < size.N; n += ${THREADS}u) { sum += terms[n].x; }
     let whole = total(thread, sum);
     ${penalty}
-    if (thread == 0u) { log[entry] = whole / f32(size.N)${penalty === "" ? "" : " + penalty"}; }`;
+    if (thread == 0u) { log[entry] = whole / ${count}${penalty === "" ? "" : " + penalty"}; }`;
 }
 
 function measureGroup({ W, known: width }: GroupsText, groups: DeviceGroups): string {

@@ -11,7 +11,7 @@ export const SEGMENT_ROWS = 64;
 /** Numbers of a group before its arrays: members, bins, followed blocks, measurable, constrained, slack. */
 export const GROUP_HEAD = 6;
 
-/** [N,4]: first bin, last bin, event, weight. */
+/** [N,4]: first bin, last bin, event or its cause, weight. */
 export function packRows({ bin, event, first, weight }: DeviceLossSettings): Uint32Array<ArrayBuffer> {
   const packed = new Uint32Array(4 * bin.length);
   const weights = new Float32Array(packed.buffer);
@@ -24,6 +24,14 @@ export function packRows({ bin, event, first, weight }: DeviceLossSettings): Uin
   return packed;
 }
 
+/** What rows are counted by: how many there are, or the sum of their weights. */
+export function totalOf({ bin, weight }: DeviceLossSettings): number {
+  if (weight === undefined) return bin.length;
+  let total = 0;
+  for (let n = 0; n < weight.length; n++) total += weight[n];
+  return total;
+}
+
 /** Where each part of the whole numbers begins. */
 export interface GroupPlaces {
   readonly packed: Uint32Array<ArrayBuffer>;
@@ -31,6 +39,7 @@ export interface GroupPlaces {
   readonly combinations: number; // [C+1] into members
   readonly members: number; // groups of each combination
   readonly blockOf: number; // [T], NO_BLOCK where there is none
+  readonly blockEnds: number; // [blocks,2]: first bin, from 0, and the one after the last
   readonly order: number; // [N]
   readonly segments: number; // [S,2]: first among `order`, rows
   readonly segmentCount: number;
@@ -108,6 +117,7 @@ export function packGroups(T: number, given: DeviceGroups): GroupPlaces {
     combinations: place(startsOf(groupsOf)),
     members: place(groupsOf.flat()),
     blockOf: place(blockOf),
+    blockEnds: place(blocks.flatMap(({ first, last }) => [first - 1, last])),
     order: place(order),
     segments: place(segments),
     segmentCount: segments.length / 2,

@@ -5,10 +5,18 @@
  */
 import type { DeviceGroups, DeviceObjective } from "../../device-training.ts";
 import type { KernelSource } from "../wgsl.ts";
-import { asFloat, ELEMENTARY, HAZARD, sumOverThreads } from "./elementary.ts";
-
-/** Threads of a row: each takes a bin, or as many neighbouring bins as it must. */
-const THREADS = 128;
+import { asFloat, ELEMENTARY, HAZARD } from "./elementary.ts";
+import {
+  binsEach,
+  nameKind,
+  OPEN_ROW as OPEN,
+  READ_WEIGHT,
+  ROW_THREADS as THREADS,
+  type RowKind,
+  SCANS,
+  totalSizes,
+  totalText,
+} from "./row-text.ts";
 
 /** Names an objective: everything of it that is written into the code. */
 export function nameObjective(objective: DeviceObjective): string {
@@ -24,31 +32,9 @@ export function nameObjective(objective: DeviceObjective): string {
 
 const hasTail = (objective: DeviceObjective) => objective.kind !== "rps" && objective.tail;
 
-const OPEN_ROW = `
-  let n = group;
-  if (n >= size.N) { return; }
-  let row = rows[n];
-  let begin = row.x - 1u;
-  let own = row.y - 1u;
+const OPEN_ROW = `${OPEN}
   let isEvent = row.z == 1u;
-  let weight = bitcast<f32>(row.w);`;
-
-/** Sums over threads up to one's own, or from it on, and everybody's sum. */
-const SCANS = `
-var<workgroup> lane: array<f32, ${THREADS}>;
-fn sumUpTo(thread: u32, value: f32) -> f32 {
-  var sum = value;
-  for (var off = 1u; off < ${THREADS}u; off *= 2u) {
-    lane[thread] = sum;
-    workgroupBarrier();
-    if (thread >= off) { sum += lane[thread - off]; }
-    workgroupBarrier();
-  }
-  return sum;
-}
-fn sumFrom(thread: u32, value: f32) -> f32 {
-  return sumUpTo(${THREADS - 1}u - thread, value);
-}${sumOverThreads(THREADS)}`;
+  ${READ_WEIGHT}`;
 
 /** −log h in the bin of the event, −log(1 − h) in the bins before it. */
 const ADD_LIKELIHOOD = `
@@ -63,11 +49,6 @@ const RPS_SLOPE = `
       if (isEvent || l <= own) {
         dSurvival = 2.0 * share * (alive - select(1.0, 0.0, isEvent && l >= own));
       }`;
-
-/** Bins of a thread. */
-function binsEach(T: number): number {
-  return Math.ceil(T / THREADS);
-}
 
 /** Survival of every row and bin, and of each row its weighted loss and S(T)/(1 − S(T)), which the tail term needs. */
 export function measureRowsKernel(objective: DeviceObjective, T: number): KernelSource {
@@ -140,18 +121,8 @@ export function slopeOf(groups: DeviceGroups | null): GroupSlope {
   return groups.gap === "blocks" ? "blocks" : "curve";
 }
 
-/** `slopes` are the gradients of groups' statistics, and after them what X-Cal needs of its bins. */
-export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: number): KernelSource {
-  const isRps = objective.kind === "rps";
-  const onCurve = isRps || from === "curve";
-  const each = binsEach(T);
-  const eachGroup = (lines: string) => `
-      for (var k = firstGroup; k < lastGroup; k++) {
-        let slopeAt = lists[size.members + k] * size.W;
-        ${lines}
-      }`;
-  // The sum of S·dL/dS from a bin on reaches the logits of that bin; a thread's own bins from the last one back.
-  const suffix = `
+/** The sum of S·dL/dS from a bin on reaches the logits of that bin; a thread's own bins from the last one back. */
+const sumAfter = (each: number, isRps: boolean, addGroups: string) => `
   var after: array<f32, ${each}>;
   var mine = 0.0;
   for (var left = ${each}u; left > 0u; left--) {
@@ -160,15 +131,33 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
       let alive = survival[n * size.T + l];
       var dSurvival = 0.0;
       ${isRps ? RPS_SLOPE : ""}
-      ${from === "curve" ? eachGroup("dSurvival += slopes[slopeAt + l];") : ""}
+      ${addGroups}
       mine += alive * dSurvival;
     }
     after[left - 1u] = mine;
   }
   let beyond = sumFrom(thread, mine) - mine;`;
+
+/** `slopes` are the gradients of groups' statistics, and after them what X-Cal needs of its bins. */
+export function slopesKernel(
+  objective: DeviceObjective,
+  from: GroupSlope,
+  T: number,
+  kind: RowKind,
+): KernelSource {
+  // Of expected events of rows that may enter late and have weights.
+  const [atRisk, ofOne] = kind.counted ? ["l >= begin && ", "weight * "] : ["", ""];
+  const isRps = objective.kind === "rps";
+  const onCurve = isRps || from === "curve";
+  const each = binsEach(T);
+  const eachGroup = (lines: string) => `
+      for (var k = firstGroup; k < lastGroup; k++) {
+        let slopeAt = lists[size.members + k] * size.W;
+        ${lines}
+      }`;
   return {
-    name: `slopes of ${nameObjective(objective)}, groups by ${from}, ${each} bins a thread`,
-    sizes: ["N", "T", "W", "combinations", "members", "blockOf", "fractions"],
+    name: `slopes of ${nameObjective(objective)}, groups by ${from}, ${each} bins a thread${nameKind(kind)}`,
+    sizes: ["N", "T", "W", "combinations", "members", "blockOf", "fractions", ...totalSizes(kind)],
     reads: {
       logits: "f32",
       rows: "vec4u",
@@ -183,7 +172,7 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
       `${SCANS}${objective.kind === "xcal" ? MEMBERSHIP(objective.bins, objective.gamma) : ""}`,
     body: () => `
   ${OPEN_ROW}
-  let share = weight / f32(size.N);
+  let share = weight / ${totalText(kind)};
   let odds = terms[n].y;
   ${
     from === "none"
@@ -193,7 +182,7 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
   let lastGroup = lists[size.combinations + lists[n] + 1u];`
   }
   ${objective.kind === "xcal" ? XCAL_SLOPE(objective.bins) : ""}
-  ${onCurve ? suffix : ""}
+  ${onCurve ? sumAfter(each, isRps, from === "curve" ? eachGroup("dSurvival += slopes[slopeAt + l];") : "") : ""}
   for (var j = 0u; j < ${each}u; j++) {
     let l = thread * ${each}u + j;
     if (l >= size.T) { continue; }
@@ -207,10 +196,10 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
       from === "blocks"
         ? `
     let block = lists[size.blockOf + l];
-    if (l <= own && block < size.W) {
+    if (${atRisk}l <= own && block < size.W) {
       var pull = 0.0;
       ${eachGroup("pull += slopes[slopeAt + block];")}
-      slope += pull * hazard * rest;
+      slope += ${ofOne}pull * hazard * rest;
     }`
         : ""
     }

@@ -30,8 +30,11 @@ export function addCauseOptions(command: Command): Command {
       "--censored <value>",
       "with --causes: the value that means censored (default: 0, no, none, alive, …)",
     )
-    .option("--entry <column>", "with --causes: when a row came under observation, where later than time 0")
-    .option("--weights <column>", "with --causes: how many people a row stands for")
+    .option("--entry <column>", "of --curves: when a row came under observation, where later than time 0")
+    .option("--start <column>", "the same where people have several rows, one after the other, with --id")
+    .option("--stop <column>", "the end of such a row: another name of --time")
+    .option("--weights <column>", "of --curves: how many people a row stands for")
+    .on("option:stop", (column: string) => command.setOptionValue("time", column))
     .option(
       "--at <times>",
       "with --causes: Brier score and AUC at the ends of the bins of these times",
@@ -40,7 +43,7 @@ export function addCauseOptions(command: Command): Command {
 }
 
 /** Options that mean something with --causes alone; --at also with a model of several causes. */
-const WITH_CAUSES = ["censored", "entry", "weights", "at"] as const;
+const WITH_CAUSES = ["censored", "at"] as const;
 
 export function refuseWithoutCauses(options: CauseOptions): void {
   const given = WITH_CAUSES.find((name) => options[name] !== undefined);
