@@ -126,7 +126,7 @@ export function toOutcomes(input: OutcomesInput): Outcomes {
     entry: entry && toFloat64(entry),
     cause: cause && toBytes(cause),
     weight: weight && toFloat64(weight),
-    id: id && toInt32(id),
+    id: id && toIds(id),
   };
   return present(typed) as Outcomes;
 }
@@ -145,7 +145,7 @@ export function toBinnedOutcomes(input: BinnedOutcomesInput): BinnedOutcomes {
     firstBin: firstBin && toInt32(firstBin),
     cause: cause && toBytes(cause),
     weight: weight && toFloat64(weight),
-    id: id && toInt32(id),
+    id: id && toIds(id),
   };
   return present(typed) as BinnedOutcomes;
 }
@@ -178,6 +178,15 @@ function checkFields(
   return events;
 }
 
+/** Throws unless it is the number of a cause. */
+export function checkCauseNumber(cause: number): void {
+  if (Number.isInteger(cause) && cause >= 1 && cause <= MAX_CAUSE) return;
+  throw new InputError(`no number of a cause: ${cause}`, {
+    code: "cause.number",
+    hint: "causes are numbered 1, 2, … as in the outcomes; 0 is censored",
+  });
+}
+
 /** The largest cause that fits in a byte. */
 const MAX_CAUSE = 255;
 
@@ -194,6 +203,19 @@ function checkCauses(event: Uint8Array, cause: ArrayLike<number>): void {
     code: "cause.value",
     where: nameRows(strange.map((at) => at + 1)),
     hint: `cause is 0 where censored and a whole number from 1 to ${MAX_CAUSE} where the event happened`,
+  });
+}
+
+/** People by number; a text or a number too long for 32 bits would make one person of several. */
+function toIds(values: ArrayLike<number>): Int32Array {
+  if (values instanceof Int32Array) return values;
+  const ids = Int32Array.from(values);
+  const strange = Array.from(ids.keys()).filter((row) => ids[row] !== values[row]);
+  if (strange.length === 0) return ids;
+  throw new InputError(`an id is not a whole number of 32 bits: ${values[strange[0]]}`, {
+    code: "id.value",
+    where: nameRows(strange.map((row) => row + 1)),
+    hint: "number the people 0, 1, 2, …: rows of one number are one person's",
   });
 }
 

@@ -3,6 +3,7 @@
  * where U_i is the derivative of the estimate by the weight of row i. It stays right with weights and with several rows
  * of a person. With n at risk and d events at a time, A(t) = Σ d/(n(n−d)) and A, S, F read at entry e and exit x,
  *   U of log S = A(t∧x) − A(e) − 1[event at x ≤ t]/(n−d),
+ * of the cumulative hazard Λ = Σ d/n the same less its sign, with Σ d/n² for A and n for n−d,
  * and of the incidence F of a cause (Aalen-Johansen), dF = S(t−) d_k/n, B(t) = Σ dF (A(t−) − 1/n):
  *   while at risk B(t) − B(e) − A(e)(F(t) − F(e)); at its own event of the cause + S(t−)/n; then + u (F(t) − F(x)),
  * u the U of log S at x. Both are linear in functions of time alone, so a person is three coefficients, and their
@@ -99,21 +100,50 @@ export function sumGreenwood({ atRisk, events }: Pick<RiskTable, "atRisk" | "eve
   return A;
 }
 
-/** The robust variance of log S at each time of the table of these rows; anything where S = 0. */
+/** A(t) of the cumulative hazard, Σ d/n², which is also its variance where rows are people (Aalen's). */
+export function sumAalen({ atRisk, events }: Pick<RiskTable, "atRisk" | "events">): Float64Array {
+  const A = new Float64Array(events.length);
+  let sum = 0;
+  for (let k = 0; k < A.length; k++) {
+    if (events[k] > 0) sum += events[k] / square(atRisk[k]);
+    A[k] = sum;
+  }
+  return A;
+}
+
+/** The robust variance of log S at each time of the table of these rows; NaN where S = 0. */
 export function jackknifeSurvival(
   outcomes: Outcomes,
   table: RiskTable,
   weights: RowWeights | undefined,
 ): Float64Array {
+  const left = table.atRisk.map((n, k) => n - table.events[k]);
+  return jackknifeSums(outcomes, weights, sumGreenwood(table), left);
+}
+
+/** The robust variance of the Nelson-Aalen estimate at each time of the table of these rows. */
+export function jackknifeHazard(
+  outcomes: Outcomes,
+  table: RiskTable,
+  weights: RowWeights | undefined,
+): Float64Array {
+  return jackknifeSums(outcomes, weights, sumAalen(table), table.atRisk);
+}
+
+/** Σ_c (Σ w (A(t∧x) − A(e) − 1[event at x ≤ t]/m(x)))² at every time; NaN from where A is infinite. */
+function jackknifeSums(
+  outcomes: Outcomes,
+  weights: RowWeights | undefined,
+  A: Float64Array, // [K]
+  m: Float64Array, // [K]
+): Float64Array {
   const { leaving, start, entering, firstEntering } = passRows(outcomes, weights);
   const { of, count } = numberClusters(outcomes);
-  const A = sumGreenwood(table);
   const K = A.length;
   const squares = createSquares(count);
   const variance = new Float64Array(K);
   const weightOf = (row: number) => (weights === undefined ? 1 : weights[row]);
   for (let k = 0; k < K; k++) {
-    const [n, d] = [table.atRisk[k], table.events[k]];
     if (A[k] === Number.POSITIVE_INFINITY) return variance.fill(Number.NaN, k);
     for (let i = firstEntering[k]; i < firstEntering[k + 1]; i++) {
       const w = weightOf(entering[i]);
@@ -122,7 +152,7 @@ export function jackknifeSurvival(
     for (let i = start[k]; i < start[k + 1]; i++) {
       const row = leaving[i];
       const w = weightOf(row);
-      const own = outcomes.event[row] === 1 ? 1 / (n - d) : 0;
+      const own = outcomes.event[row] === 1 ? 1 / m[k] : 0;
       // From A(t) − A(e) to what it is at the exit, for good.
       squares.add(of[row], w * (A[k] - own), -w, 0);
     }

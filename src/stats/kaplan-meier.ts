@@ -1,12 +1,12 @@
 /**
  * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ
- * d/(n(n−d)), Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over
- * the bins of a time grid. Weights are multiplicities: 2 means the row twice, 0 the row absent. Where S has reached 0
- * the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
- * infinite. Log-log limits are undefined at S = 1 as well, as in R. What is read off a
- * curve is in curve-summary.ts. With late entry a row is at risk in
- * (entry, time]. Outcomes that hold weights, which say how many people a row stands for, have the robust variance
- * (jackknife.ts), and so has whoever asks for it because people have several rows.
+ * d/(n(n−d)), Λ = Σ d/n, Var = Σ d/n², over the distinct times as R's `survfit` lists them (censoring-only times
+ * included), and over the bins of a time grid. Weights are multiplicities: 2 means the row twice, 0 the row absent.
+ * Where S has reached 0 its variance and limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else,
+ * with `greenwood` infinite. Log-log limits are undefined at S = 1 as well, as in R. What is read off a curve is in
+ * curve-summary.ts. With late entry a row is at risk in (entry, time]. Outcomes that hold weights, which say how many
+ * people a row stands for, have robust variances (jackknife.ts), and so has whoever asks for them because people have
+ * several rows.
  */
 
 import { normalQuantile } from "../core/distributions.ts";
@@ -28,7 +28,7 @@ import {
   toBinnedSingleCause,
   toSingleCause,
 } from "../data/plain-input.ts";
-import { jackknifeSurvival } from "./jackknife.ts";
+import { jackknifeHazard, jackknifeSurvival, sumAalen } from "./jackknife.ts";
 
 /** The scale on which limits are symmetric. */
 export type IntervalScale = "log" | "log-log" | "plain";
@@ -52,6 +52,8 @@ export interface KaplanMeier extends RiskTable {
   readonly variance: Float64Array;
   /** Nelson-Aalen. */
   readonly cumulativeHazard: Float64Array;
+  /** Its variance, Σ d/n² unless it is robust. */
+  readonly cumulativeHazardVariance: Float64Array;
   /** The variance of log S, Σ d/(n(n−d)) unless it is robust; Infinity where S = 0. */
   readonly greenwood: Float64Array;
   /** Pointwise limits, kept within [0, 1]; NaN where undefined. */
@@ -101,7 +103,7 @@ export function kaplanMeier(observed: SingleCauseInput, options: KaplanMeierOpti
   const outcomes = toSingleCause(observed, "Kaplan-Meier");
   const { interval = "log" } = options;
   const z = quantileOf(options.level);
-  const { table, survival, greenwood } = estimate(outcomes, options);
+  const { table, survival, greenwood, cumulativeHazardVariance } = estimate(outcomes, options);
   const K = table.time.length;
   const variance = new Float64Array(K);
   const cumulativeHazard = new Float64Array(K);
@@ -117,7 +119,16 @@ export function kaplanMeier(observed: SingleCauseInput, options: KaplanMeierOpti
     lower[k] = low;
     upper[k] = high;
   }
-  return { ...table, survival, variance, cumulativeHazard, greenwood, lower, upper };
+  return {
+    ...table,
+    survival,
+    variance,
+    cumulativeHazard,
+    cumulativeHazardVariance,
+    greenwood,
+    lower,
+    upper,
+  };
 }
 
 /** How many standard errors the limits of a level are away. */
@@ -126,12 +137,14 @@ export function quantileOf(level = 0.95): number {
   throw new InputError(`confidence level outside (0, 1): ${level}`, { code: "option.invalid" });
 }
 
-/** The curve with the variance of its logarithm, by Greenwood's sum or robust. */
-function estimate(outcomes: Outcomes, options: KaplanMeierOptions): { table: RiskTable } & ProductLimit {
+type Estimate = { readonly table: RiskTable } & ProductLimit & Pick<KaplanMeier, "cumulativeHazardVariance">;
+
+/** The curve with the variances of its logarithm and of the cumulative hazard, as sums over people or robust. */
+function estimate(outcomes: Outcomes, options: KaplanMeierOptions): Estimate {
   const { weights = outcomes.weight, timefix = true } = options;
   if (outcomes.entry === undefined && outcomes.weight === undefined && options.variance !== "robust") {
     const table = tallyRisk(outcomes, { weights: options.weights, timefix });
-    return { table, ...productLimit(table) };
+    return { table, ...productLimit(table), cumulativeHazardVariance: sumAalen(table) };
   }
   if (options.weights !== undefined && outcomes.weight !== undefined)
     throw new InputError("weights are given twice: with the outcomes and as an option", {
@@ -142,10 +155,11 @@ function estimate(outcomes: Outcomes, options: KaplanMeierOptions): { table: Ris
   const table = tallyRisk(joined, { weights: own });
   const limit = productLimit(table);
   if ((options.variance ?? (outcomes.weight === undefined ? "greenwood" : "robust")) === "greenwood")
-    return { table, ...limit };
+    return { table, ...limit, cumulativeHazardVariance: sumAalen(table) };
   const variance = jackknifeSurvival(joined, table, own);
   const greenwood = variance.map((one, k) => (limit.survival[k] > 0 ? one : Number.POSITIVE_INFINITY));
-  return { table, survival: limit.survival, greenwood };
+  const cumulativeHazardVariance = jackknifeHazard(joined, table, own);
+  return { table, survival: limit.survival, greenwood, cumulativeHazardVariance };
 }
 
 /**

@@ -151,7 +151,7 @@ export function isSameRows(one: Int32Array, other: Int32Array): boolean {
 }
 
 function readSubject({ columns }: Model, table: Table, sha256: string | null): Subject {
-  const inspected = inspectHistory(table, columns);
+  const inspected = inspectHistory(table, columns, "model");
   // Whose rows are whose is found out with warnings (findPeople), except where a person's rows follow on each other.
   const { id: _, ...own } = columns;
   const history = readHistory(table, columns.start === undefined ? own : columns, inspected);

@@ -161,13 +161,21 @@ function nameBackend({ name, adapter }: Backend): string {
   return adapter === undefined ? name : `${name} (${adapter})`;
 }
 
-function refuseNoEvents({ table, request }: PreparedStudy, { binned }: LongRows): void {
-  if (binned.event.includes(1)) return;
+/** A cause without an event among the training rows has no hazard to start from. */
+function refuseNoEvents({ table, request }: PreparedStudy, { binned, causes }: LongRows): void {
+  const { event, cause } = binned;
+  const missing = (causes ?? []).filter((_, k) => cause?.includes(k + 1) !== true);
+  if (event.includes(1) && missing.length === 0) return;
+  const rows = countOf(event.length, "training row");
   const upTo = request.horizon === undefined ? "" : ` up to time ${request.horizon}`;
-  throw new InputError(`no events among the ${countOf(binned.bin.length, "training row")}${upTo}`, {
+  const which = request.causes === undefined ? "--event-is" : "--causes";
+  const isRare = event.includes(1);
+  throw new InputError(`no events${isRare ? ` of ${missing.join(", ")}` : ""} among the ${rows}${upTo}`, {
     code: "events.none",
     where: `${table.name}, column "${request.event}"`,
-    hint: "check which value means that the event happened (--event-is), the split and the horizon",
+    hint: isRare
+      ? "write rare causes as one value of the column, or choose another split (--seed, --split) or horizon"
+      : `check which value means that the event happened (${which}), the split and the horizon`,
   });
 }
 

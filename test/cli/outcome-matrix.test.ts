@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/node/cli.ts";
 import { OUTCOME_FLAGS, refuseOutcomeFlag } from "../../src/node/options/outcome-refusals.ts";
+import { valuesOption } from "../../src/node/options/table-options.ts";
 import { runCli } from "./run-cli.ts";
 
 /** The commands that read a table, a model, or both. */
@@ -41,6 +42,10 @@ describe("outcomes on every command", async () => {
 
 const mgus = ["test/tables/mgus2.csv", "--time", "months", "--event", "event"];
 test.each([
+  [
+    ["cox", ...mgus, "--cause", "pcm", "--fine-gray", "--start", "ageMonths", "--id", "id"],
+    "--fine-gray does not take --start",
+  ],
   [["km", ...mgus, "--causes", "pcm,death"], "km does not take --causes: `graduate cif` takes it"],
   [["cox", ...mgus, "--causes=pcm,death"], "cox does not take --causes: --cause VALUE models one cause"],
   [
@@ -57,10 +62,34 @@ test.each([
     ["explain", "a.model", "b.csv", "--weights", "weight"],
     "explain does not take --weights: the model has its own",
   ],
+  [["km", ...mgus, "--cause", "pcm"], "km does not take --cause: --event-is VALUE names the one event"],
+  [["cif", ...mgus, "--cause=pcm"], "cif does not take --cause: --causes names every value"],
+  [
+    ["predict", "a.model", "b.csv", "--cause", "pcm"],
+    "predict does not take --cause: risks and curves of every",
+  ],
+  [["km", ...mgus.slice(0, 1), "--event", "event", "--start", "months"], "missing option: --stop <column>"],
+  [
+    ["train", ...mgus, "--causes", "pcm,death", "--features", "sex", "--id", "id", "--rows-are-independent"],
+    "both --id and --rows-are-independent are given",
+  ],
   [["describe", ...mgus, "--censored", "censored"], "--censored is given, and no cause"],
   [["train", ...mgus, "--censored", "censored"], "--censored is given, and no cause"],
 ])("%j says what to do instead", (args, said) => {
   const { code, stdout, stderr } = runCli(args);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(said);
+});
+
+test.each([
+  ["pcm,death=dead", ["pcm", "death=dead"]],
+  ['"died, of it"=died, lost', ["died, of it=died", "lost"]],
+  ['"a, b","c"', ["a, b", "c"]],
+  [' , "a,b" ,', ["a,b"]],
+  // A quotation mark without another is a part of the value.
+  ['5" pipe,leak', ['5" pipe', "leak"]],
+  ["", []],
+])("causes %s", (text, values) => {
+  expect(valuesOption(text)).toEqual(values);
+  expect(valuesOption(text, ["before"])).toEqual(["before", ...values]);
 });

@@ -1,7 +1,12 @@
 // Entries, causes, weights and people, as they are read from a table; and every fault of theirs, by name.
 import { describe, expect, test } from "vitest";
 import { describeTable } from "../../src/data/checks/describe.ts";
-import { type HistoryColumns, noteHistory, readHistory } from "../../src/data/outcomes/read-history.ts";
+import {
+  type HistoryColumns,
+  inspectHistory,
+  noteHistory,
+  readHistory,
+} from "../../src/data/outcomes/read-history.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 
@@ -108,6 +113,14 @@ describe("what is refused", () => {
       "every weight of w is 0",
     ],
     [
+      "weights of no scale",
+      "time,event,w\n1,1,1e-12\n2,0,3e-12\n",
+      { weights: "w" },
+      "weights.values",
+      "3e-12",
+    ],
+    ["weights of any size", "time,event,w\n1,1,1\n2,0,1e300\n", { weights: "w" }, "weights.values", "1e+300"],
+    [
       "weights in words",
       "time,event,w\n1,1,a\n2,0,b\n",
       { weights: "w" },
@@ -165,6 +178,73 @@ describe("what is told", () => {
     const told = noteHistory(await read(`${STAYS}b,9,12,1\nb,12,13,1\n`, { start: "start", id: "id" }));
     expect(told.join("\n")).toContain("1 row begins later than the person's row before ends");
     expect(told.join("\n")).toContain("1 row follows an event of the same person");
+  });
+
+  test("late entries that are rows of one path", async () => {
+    const told = async (more: Partial<HistoryColumns>) => noteHistory(await read(STAYS, more)).join("\n");
+    expect(await told({ entry: "start", id: "id" })).toContain(
+      "1 row begins as another row of the same person ends",
+    );
+    expect(await told({ start: "start", id: "id" })).not.toContain("as another row");
+    // Two eyes of a person, seen over the same time, are none.
+    const eyes = noteHistory(await read("id,in,time,event\na,0,3,0\na,0,5,1\n", { entry: "in", id: "id" }));
+    expect(eyes.join("\n")).not.toContain("as another row");
+  });
+
+  test("a description names the errors of every column, where events cannot be read either", async () => {
+    const table = await tableOf(
+      "id,start,time,event,w\n1,0,5,none,1\n1,4,9,rel,1\n2,0,3,huh,2\n2,3,3,rel,2\n3,0,4,rel,-1\n3,6,8,none,1\n",
+    );
+    const asked = { time: "time", event: "event", causes: ["rel"], censored: "none", id: "id", weights: "w" };
+    const errors = (more: Partial<HistoryColumns>) =>
+      describeTable(table, { ...asked, ...more }).findings.flatMap(({ code, level, message }) =>
+        level === "error" ? [`${code}: ${message}`] : [],
+      );
+    expect(errors({ start: "start" })).toEqual([
+      expect.stringContaining("cause.values: event holds values that are neither a cause nor censored: huh"),
+      expect.stringContaining("weights.values: a weight is missing or not a number from 0 up in row 5"),
+      expect.stringContaining("entry.order: start is not before the time in row 4"),
+    ]);
+    const mended = await tableOf(
+      "id,start,time,event,w\n1,0,5,none,1\n1,4,9,rel,1\n2,0,3,huh,2\n2,2,4,rel,1\n",
+    );
+    const found = describeTable(mended, { ...asked, start: "start" }).findings.map(({ message }) => message);
+    // Of a row that cannot be read nobody says that it overlaps another.
+    expect(found.join("\n")).toContain("rows of one person overlap: row 2 begins");
+  });
+
+  test("weights that make a handful of people of many rows", async () => {
+    const rows = (first: number) =>
+      Array.from({ length: 30 }, (_, k) => `${k + 1},${k % 2},${k < 2 ? first : 1}`);
+    const told = async (first: number) =>
+      noteHistory(await read(`time,event,w\n${rows(first).join("\n")}\n`, { weights: "w" })).join("\n");
+    // (2 · 1000 + 28)² / (2 · 1000² + 28) = 2.1.
+    expect(await told(1000)).toContain("weights of w are so uneven that 30 rows say as much as 2.1 rows");
+    expect(await told(2)).toBe("");
+  });
+
+  test("of a model's table: a cause without events, and values that the model does not know", async () => {
+    const columns = { time: "time", event: "event", causes: ["1=relapse", "2=death"], censored: "9" };
+    const inspect = async (text: string) => {
+      const table = await tableOf(text);
+      return { table, inspected: inspectHistory(table, columns, "model") };
+    };
+    const none = await inspect("time,event\n3,1\n4,9\n5,1\n");
+    const history = readHistory(none.table, columns, none.inspected);
+    expect([...(history.outcomes.cause ?? [])]).toEqual([1, 0, 1]);
+    expect(noteHistory(history).join("\n")).toContain('no row of event is "2"');
+    // Curves of causes that were named with them are judged in the same way.
+    expect(
+      readHistory(none.table, columns, inspectHistory(none.table, columns, "curves")).causes,
+    ).toHaveLength(2);
+    expect(() => readHistory(none.table, columns)).toThrow('no row of event is "2"');
+    const unknown = await inspect("time,event\n3,1\n4,9\n5,3\n");
+    expect(() => readHistory(unknown.table, columns, unknown.inspected)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining("neither a cause of the model nor censored: 3"),
+        hint: expect.stringContaining("write 9 for censored and one of 1, 2 for events"),
+      }),
+    );
   });
 
   test("a cause with few events, and the time of a tiny risk set", async () => {

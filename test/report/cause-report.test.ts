@@ -16,6 +16,12 @@ beforeAll(async () => {
   ({ audit, late, input } = await makeCauseInput());
 });
 
+test("of start–stop rows, a prediction holds if features stay as they are", () => {
+  const sentence = "a prediction is what follows if these features stay as they are.";
+  expect(render(input)).not.toContain(sentence);
+  expect(render({ ...input, staysAsItIs: true })).toContain(sentence);
+});
+
 describe("words", () => {
   test("whole people make what their shares make", () => {
     expect(ofHundred([0.124, 0.216])).toEqual([12, 22]);

@@ -175,5 +175,5 @@ const NOTES =
   "table has too few events for five. *Additive start* is what it begins with, fitted to the same rows, told of the " +
   "groups, before training and the solve. Cox and Fine-Gray models have every column as it is, words as factors; " +
   "*with group terms* has a column for every group. SurvivalBoost is that of hazardous 0.2.0, the forest that of " +
-  "comprisk 0.8.0, each with its defaults and words as indicator columns. hazardous, comprisk and Fine-Gray models " +
-  "take no late entry, so part B has none of them.";
+  "comprisk 0.8.0, each with its defaults and words as indicator columns. hazardous and comprisk " +
+  "take no late entry, and no Fine-Gray model was fitted there, so part B has none of them.";

@@ -58,6 +58,8 @@ export type FindingCode =
   | "entry.risk"
   /** Two rows of one person cover the same time. */
   | "interval.overlap"
+  /** Rows of one person follow on each other and are told as late entries. */
+  | "interval.follows"
   /** Time between a person's rows that no row covers. */
   | "interval.gap"
   | "weights.values"

@@ -288,6 +288,12 @@ export function checkIndependence(
   checked: CheckedTable,
   request: RowIndependence & { readonly time: string; readonly event: string },
 ): readonly Notice[] {
+  if (request.id !== undefined && request.rowsAreIndependent === true)
+    throw new InputError("both --id and --rows-are-independent are given", {
+      code: "rows.options",
+      where: table.name,
+      hint: `leave --id out if every row is a person of its own; otherwise rows of one ${request.id} stay together`,
+    });
   if (request.id !== undefined) return [];
   const finding = findRepeatedPeople(table, checked, request);
   if (finding === null) return [];

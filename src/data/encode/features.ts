@@ -36,11 +36,14 @@ export function chooseFeatures(table: Table, checked: CheckedTable, request: Fea
   const { features: named, drop = [] } = request;
   const allowLeak = new Set(request.allowLeak);
   for (const name of [...(named ?? []), ...drop, ...allowLeak]) findColumn(table, name);
-  const outcome = named?.find((name) => name === request.time || name === request.event);
+  // An age at entry is known at the start; the start of a row that follows others is known only when it comes.
+  const ofOutcome = [request.time, request.event, request.start];
+  const outcome = named?.find((name) => ofOutcome.includes(name));
   if (outcome !== undefined) {
     throw new InputError(`the outcome cannot be a feature: "${outcome}"`, {
       code: "feature.outcome",
       where: table.name,
+      hint: "name columns that were known at the start",
     });
   }
   const dropped = new Set(drop);

@@ -129,6 +129,11 @@ const ADDED: Readonly<Record<OutcomeField, string | null>> = {
   bin: null,
   firstBin: "late entry",
 };
+const INSTEAD: { readonly [Field in OutcomeField]?: string } = {
+  cause:
+    "aalenJohansen, grayTest, scoreIncidence and auditCauses take causes; for the hazard of one alone, " +
+    "leave `cause` out and give event 1 where it was of that cause",
+};
 const BEYOND_CENSORING = (Object.keys(ADDED) as OutcomeField[]).filter((field) => ADDED[field] !== null);
 
 /** What outcomes of any shape may hold beyond time and event. */
@@ -149,7 +154,8 @@ export function refuseBeyondCensoring(
     throw new InputError(`${what} does not take ${ADDED[field]} yet`, {
       code: "outcomes.beyond",
       where: `outcomes.${field}`,
-      hint: instead ?? `leave out \`${field}\` only if time and event mean the same without it`,
+      hint:
+        instead ?? INSTEAD[field] ?? `leave out \`${field}\` only if time and event mean the same without it`,
     });
   }
 }

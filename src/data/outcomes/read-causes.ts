@@ -17,6 +17,9 @@ export interface CauseColumns {
   readonly censored?: string;
 }
 
+/** Who names the causes: whoever asks for a statistic of the table, or curves or a model that are judged on it. */
+export type CausesOf = "request" | "curves" | "model";
+
 /** A cause of the event, and its value in the table. */
 interface Cause {
   readonly value: string;
@@ -45,6 +48,8 @@ function refuseCauses(message: string, column: Column, hint: string): never {
 }
 
 function parseCauses(column: Column, wanted: readonly string[], texts: readonly string[]): readonly Cause[] {
+  if (!Array.isArray(wanted))
+    refuseCauses(`causes are not a list: "${wanted}"`, column, 'name each by itself: causes: ["a", "b"]');
   const causes = wanted.map((text) => parseCause(text, texts));
   if (causes.length === 0)
     refuseCauses("no cause is named", column, "name the values that are events: --causes a,b");
@@ -60,19 +65,23 @@ function parseCauses(column: Column, wanted: readonly string[], texts: readonly 
   return causes;
 }
 
-/** Reads the causes; what cannot be read as meant is among the problems. */
-export function readCauses(column: Column, N: number, { causes = [], censored }: CauseColumns): CauseReading {
+/**
+ * Reads the causes; what cannot be read as meant is among the problems. A cause that is named for a table has events in
+ * it, or the name is wrong; one that was predicted may have none among other people.
+ */
+export function readCauses(
+  column: Column,
+  N: number,
+  { causes = [], censored }: CauseColumns,
+  of: CausesOf = "request",
+): CauseReading {
   const texts = distinctTexts(column, N);
   const named = parseCauses(column, causes, texts);
-  const isCensored = (text: string) =>
-    censored === undefined
-      ? NOTHING_WORDS.includes(text.trim().toLowerCase())
-      : sameValue(column, text, censored);
   const codes = new Map<string, number>();
   for (const text of texts) {
     const at = named.findIndex(({ value }) => sameValue(column, text, value));
     if (at >= 0) codes.set(text, at + 1);
-    else if (isCensored(text)) codes.set(text, 0);
+    else if (isCensoredText(column, text, censored)) codes.set(text, 0);
   }
   const values = new Float64Array(N).fill(Number.NaN);
   const missing: number[] = [];
@@ -80,7 +89,7 @@ export function readCauses(column: Column, N: number, { causes = [], censored }:
     if (isMissing(column, row)) missing.push(row + 1);
     else values[row] = codes.get(cellText(column, row)) ?? Number.NaN;
   }
-  const problems = listProblems(column, N, { texts, named, codes, censored, missing });
+  const problems = listProblems(column, N, { texts, named, codes, censored, missing, of });
   const told = named.map(({ value, name }) => (value === name ? name : `${value} = ${name}`));
   const rule = `${column.name}: ${told.join(", ")}`;
   return {
@@ -91,16 +100,39 @@ export function readCauses(column: Column, N: number, { causes = [], censored }:
   };
 }
 
-/** One cause and all others: every value of the column but those that mean censored. */
-export function listCauses(column: Column, N: number, cause: string, censored?: string): readonly string[] {
-  const isCensored = (text: string) =>
-    censored === undefined
-      ? NOTHING_WORDS.includes(text.trim().toLowerCase())
-      : sameValue(column, text, censored);
-  const others = distinctTexts(column, N).filter(
-    (text) => !sameValue(column, text, cause) && !isCensored(text),
-  );
-  return [cause, ...others];
+/** The values that compete with one cause: all of the column but those that mean censored. */
+export function listCompeting(
+  column: Column,
+  N: number,
+  cause: string,
+  censored?: string,
+): readonly string[] {
+  const texts = distinctTexts(column, N);
+  // Whoever misspells the censored value would have the censored compete.
+  if (censored !== undefined && !texts.some((text) => sameValue(column, text, censored)))
+    refuseCauses(
+      `no row of ${column.name} is "${censored}" (have ${listTexts(texts)})`,
+      column,
+      "name the value that means censored with --censored; leave it out where nobody is",
+    );
+  return texts.filter((text) => !sameValue(column, text, cause) && !isCensoredText(column, text, censored));
+}
+
+/** Whether a value of the event column means censored. */
+function isCensoredText(column: Column, text: string, censored: string | undefined): boolean {
+  return censored === undefined
+    ? NOTHING_WORDS.includes(text.trim().toLowerCase())
+    : sameValue(column, text, censored);
+}
+
+const NAME_ALL = "name every cause in --causes, and the value that means censored with --censored";
+const QUOTE = "; a value with a comma stands in quotation marks: --causes '\"a, b\",c'";
+const NO_EVENTS = "nothing can be said of this cause here";
+
+/** What the event column of a table may hold that a model of several causes is used on. */
+function sayModelValues(named: readonly Cause[], censored: string | undefined): string {
+  const causes = named.map(({ value }) => value).join(", ");
+  return `write ${censored ?? "0"} for censored and one of ${causes} for events, or leave these rows out`;
 }
 
 interface ReadCauses {
@@ -109,10 +141,11 @@ interface ReadCauses {
   readonly codes: ReadonlyMap<string, number>;
   readonly censored: string | undefined;
   readonly missing: readonly number[];
+  readonly of: CausesOf;
 }
 
 function listProblems(column: Column, N: number, read: ReadCauses): Problem[] {
-  const { texts, named, codes, censored, missing } = read;
+  const { texts, named, codes, censored, missing, of } = read;
   const problems: Problem[] = [];
   const add = (
     level: "error" | "warning",
@@ -139,8 +172,10 @@ function listProblems(column: Column, N: number, read: ReadCauses): Problem[] {
     add("error", `"${clash.value}" is both a cause and censored`, "name it once, in --causes or --censored");
   const unknown = texts.filter((text) => !codes.has(text));
   if (unknown.length > 0) {
-    const said = `${column.name} holds values that are neither a cause nor censored: ${listTexts(unknown)}`;
-    add("error", said, "name every cause in --causes, and the value that means censored with --censored");
+    const whose = of === "model" ? " of the model" : "";
+    const said = `${column.name} holds values that are neither a cause${whose} nor censored: ${listTexts(unknown)}`;
+    const inQuotes = unknown.some((text) => text.includes(",")) ? QUOTE : "";
+    add("error", said, of === "model" ? sayModelValues(named, censored) : `${NAME_ALL}${inQuotes}`);
   }
   if (censored !== undefined && !texts.some((text) => sameValue(column, text, censored))) {
     add("warning", `no row of ${column.name} is "${censored}": nobody is censored`, undefined);
@@ -151,7 +186,8 @@ function listProblems(column: Column, N: number, read: ReadCauses): Problem[] {
     const events = own.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
     if (events === 0) {
       const said = `no row of ${column.name} is "${value}" (have ${listTexts(texts)})`;
-      add("error", said, "name the column's values in --causes");
+      if (of !== "request") add("warning", `${said}: ${NO_EVENTS}`, undefined, [], "cause.events");
+      else add("error", said, "name the column's values in --causes");
     } else if (events < MIN_CAUSE_EVENTS) {
       const few = `fewer than ${MIN_CAUSE_EVENTS}, too few to say much of this cause`;
       add("warning", say`${name} has ${count(events, "event")}: ${few}`, undefined, [], "cause.events");

@@ -9,6 +9,7 @@ import { present } from "../../core/present.ts";
 import {
   checkEarlyRisk,
   checkEntryOrder,
+  checkFollowingRows,
   checkPersonIntervals,
   checkWeightColumn,
 } from "../checks/check-history.ts";
@@ -16,7 +17,7 @@ import { createProblemError, type Finding, type Problem, placeProblem, problem }
 import { type Column, findColumn, type Table } from "../table.ts";
 import type { EveryField, Outcomes } from "./outcomes.ts";
 import { type People, type PersonColumn, readPeople } from "./people.ts";
-import { readCauses } from "./read-causes.ts";
+import { type CausesOf, readCauses } from "./read-causes.ts";
 import {
   type InspectedOutcomes,
   inspectOutcomes,
@@ -55,9 +56,15 @@ export interface InspectedHistory extends InspectedOutcomes {
 }
 
 /** Inspects time, event and causes, without refusing a value. */
-export function inspectHistory(table: Table, columns: OutcomeColumns): InspectedHistory {
+export function inspectHistory(
+  table: Table,
+  columns: OutcomeColumns,
+  causesOf: CausesOf = "request",
+): InspectedHistory {
   const causes =
-    columns.causes === undefined ? null : readCauses(findColumn(table, columns.event), table.rows, columns);
+    columns.causes === undefined
+      ? null
+      : readCauses(findColumn(table, columns.event), table.rows, columns, causesOf);
   const anyCause = causes && { ...causes, values: causes.values.map((cause) => (cause > 0 ? 1 : cause)) };
   const inspected = inspectOutcomes(table, columns, anyCause ?? undefined);
   return { ...inspected, causes: causes?.names ?? null, causeOf: causes?.values ?? null };
@@ -93,14 +100,33 @@ export function readHistory(
 export function checkHistory(
   table: Table,
   columns: HistoryColumns,
-  { outcomes, refused }: InspectedHistory,
+  { outcomes, usable, refused }: InspectedHistory,
 ): readonly Finding[] {
   refuseOptions(table, columns);
-  if (outcomes === null || refused !== null) return [];
   const id = columns.id === undefined ? undefined : readPeople(table, columns.id).of;
-  return readAdded(table, columns, { ...outcomes, ...present({ id }) }).problems.map(
-    ({ finding }) => finding,
-  );
+  if (outcomes !== null && refused === null)
+    return readAdded(table, columns, { ...outcomes, ...present({ id }) }).problems.map(
+      ({ finding }) => finding,
+    );
+  // Whoever has to correct events should hear of the errors in other columns as well, on the rows that can be read.
+  return readAdded(table, columns, { ...setApart(usable, outcomes, id) }, usable)
+    .problems.map(({ finding }) => finding)
+    .filter(({ level }) => level === "error");
+}
+
+/** Rows that cannot be read as people of their own, under observation for a moment: nothing is wrong with those. */
+function setApart(
+  usable: Uint8Array,
+  outcomes: Pick<Outcomes, "time" | "event"> | null,
+  id: Int32Array | undefined,
+): Pick<Outcomes, "time" | "event" | "id"> {
+  const N = usable.length;
+  const people = id?.reduce((most, one) => Math.max(most, one), -1) ?? -1;
+  return {
+    time: Float64Array.from(usable, (isRead, row) => (isRead ? (outcomes?.time[row] ?? 1) : 1)),
+    event: outcomes?.event ?? new Uint8Array(N),
+    ...present({ id: id?.map((one, row) => (usable[row] ? one : people + 1 + row)) }),
+  };
 }
 
 /** Entries and weights as they are written, with everything that is wrong with them. */
@@ -108,6 +134,7 @@ function readAdded(
   table: Table,
   columns: HistoryColumns,
   known: Pick<Outcomes, "time" | "event" | "id">,
+  usable?: Uint8Array,
 ): Pick<Outcomes, "entry" | "weight"> & { readonly problems: readonly Problem[] } {
   const { column: entryColumn, values: entry, problems: ofEntry } = readEntry(table, columns);
   const { column: weightColumn, values: weight, problems: ofWeights } = readWeights(table, columns);
@@ -115,11 +142,15 @@ function readAdded(
   if (weightColumn !== null && weight !== undefined && ofWeights.length === 0)
     problems.push(...checkWeightColumn(weightColumn, weight));
   if (entryColumn !== null && entry !== undefined && ofEntry.length === 0) {
-    const outcomes = { ...known, entry };
+    const outcomes = {
+      ...known,
+      entry: usable === undefined ? entry : entry.map((one, row) => one * usable[row]),
+    };
     const order = checkEntryOrder(entryColumn, outcomes);
     problems.push(...order);
     if (order.length === 0) {
-      if (columns.start !== undefined) problems.push(...checkPersonIntervals(entryColumn, outcomes));
+      const checkRows = columns.start === undefined ? checkFollowingRows : checkPersonIntervals;
+      problems.push(...checkRows(entryColumn, outcomes));
       problems.push(...checkEarlyRisk(entryColumn, outcomes));
     }
   }

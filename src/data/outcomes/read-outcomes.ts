@@ -64,6 +64,14 @@ export interface InspectedOutcomes {
  * already, by cause (read-causes.ts).
  */
 export function inspectOutcomes(table: Table, columns: OutcomeColumns, event?: Reading): InspectedOutcomes {
+  for (const field of ["time", "event"] as const) {
+    if (columns[field] !== undefined) continue;
+    throw new InputError(`no column is named for the ${field}`, {
+      code: "outcomes.options",
+      where: table.name,
+      hint: `${field}: "COLUMN"; rows that start and stop end at their time`,
+    });
+  }
   const { problems, ...read } = readBoth(table, columns, event);
   const findings = problems.map((problem) => problem.finding);
   return {

@@ -53,6 +53,9 @@ function refuseNaN(values: ArrayLike<number>, what: string): never {
   throw new InputError(`${what} is not a number: ${nameRows(rows)}`, { code: "value.nan" });
 }
 
+/** Beyond these the sums of a fit lose digits, or Newton's method stops too early: the largest weight lies between. */
+export const WEIGHT_RANGE = { least: 1e-9, most: 1e12 } as const;
+
 /** Throws unless there is one non-negative finite weight per row. */
 export function checkWeights(weights: RowWeights | undefined, N: number): void {
   if (weights === undefined) return;

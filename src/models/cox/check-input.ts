@@ -5,6 +5,7 @@
 import { InputError, nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { checkIntervals } from "../../data/outcomes/intervals.ts";
+import { WEIGHT_RANGE } from "../../data/outcomes/rows-by-time.ts";
 import { type CoxInput, type StratifiedCoxInput, toCoxRows } from "./rows.ts";
 
 /** Throws unless the rows can be used. */
@@ -59,6 +60,14 @@ export function checkInput(given: CoxInput | StratifiedCoxInput, caseWeights?: A
       (w) => w >= 0 && w < Number.POSITIVE_INFINITY,
       "weight is not ≥ 0",
       "use 0 to leave a row out",
+    );
+  const { least, most } = WEIGHT_RANGE;
+  const largest = weights === undefined ? 1 : Array.from(weights).reduce((top, w) => Math.max(top, w), 0);
+  if (largest > most || (largest > 0 && largest < least))
+    refuse(
+      `the largest weight is ${largest}`,
+      undefined,
+      `scale weights: the largest from ${least} to ${most}`,
     );
 }
 

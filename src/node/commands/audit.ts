@@ -23,6 +23,7 @@ import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { isStartStop } from "../../training/model.ts";
 import type { CauseOptions } from "../io/read-cause-predictions.ts";
 import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
 import { hasWholeOutcome, readCurvesOfHistory } from "../io/read-outcome-curves.ts";
@@ -251,6 +252,7 @@ async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<vo
         outcome: { event, time },
         which,
         relation: isSeen ? "seen" : isTest || options.split !== undefined ? "heldOut" : "newTable",
+        staysAsItIs: isStartStop(study.model),
         findings: [],
         notes: [...(warning === null ? [] : [warning]), ...study.warnings],
         files: [

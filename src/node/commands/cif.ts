@@ -17,6 +17,7 @@ import {
   readTableFile,
   TABLE_ARGUMENT,
   type TableOptions,
+  valuesOption,
 } from "../options/table-options.ts";
 import {
   followPhases,
@@ -48,7 +49,7 @@ export function addCif(program: Command): void {
     .requiredOption(
       "--causes <values>",
       "the values of the event column that are events, each VALUE or VALUE=name",
-      namesOption,
+      valuesOption,
     )
     .option("--censored <value>", "the value that means censored (default: 0, no, none, alive, censored, …)")
     .option("--id <column>", "rows of one value are one person", idOption)

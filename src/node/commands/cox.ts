@@ -87,7 +87,10 @@ export function printCox(document: CoxDocument): void {
   );
   if (strata !== null) print(`stratified by ${strata.columns.join(", ")}: ${strata.count} baseline hazards`);
   if (document.cause?.model === "subdistribution")
-    print("hazard ratios are those of the subdistribution: they order incidences; robust errors");
+    printWrapped(
+      `competing: ${(document.cause.competing ?? []).join(", ")}; hazard ratios are those of the subdistribution: ` +
+        "they order incidences; robust errors",
+    );
   if (observed?.entry) print(`rows at risk after ${observed.entry}`);
   if (observed?.weights) print(`weighted by ${observed.weights}: robust errors`);
   if (id !== null) print(`robust errors: ${id.people} values of ${id.column}, each one person`);

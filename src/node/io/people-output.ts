@@ -1,8 +1,8 @@
 /**
  * Writes predictions for people part by part, with the columns that verbs/people/people-columns.ts lists: CSV with
- * probabilities to ten decimals and empty cells where a number is absent, or Parquet with the numbers themselves, in
- * row groups. Ids and names of columns are text from outside: a file gets them as they are, quoted where CSV needs it,
- * and a terminal gets them safe to show.
+ * probabilities to ten decimals (all their digits where causes make 1 together) and empty cells where a number is
+ * absent, or Parquet with the numbers themselves, in row groups. Ids and names of columns are text from outside: a file
+ * gets them as they are, quoted where CSV needs it, and a terminal gets them safe to show.
  */
 import { safeLine } from "../../core/text.ts";
 import type { PeopleColumn, PeoplePart, PeopleTable } from "../../verbs/people/people-columns.ts";

@@ -14,6 +14,7 @@ import { haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import {
   type EventHistory,
   type HistoryColumns,
+  inspectHistory,
   noteHistory,
   readHistory,
 } from "../../data/outcomes/read-history.ts";
@@ -148,7 +149,7 @@ export async function readCauseTable(
   }
   const columns = historyColumns(options);
   const table = await readTableFile(path, options);
-  const history = readHistory(table, columns);
+  const history = readHistory(table, columns, inspectHistory(table, columns, "curves"));
   const files = parseCauseFiles(given, history.causes ?? []);
   const tables = [];
   for (const { cause, path: from } of files) tables.push({ cause, table: await readTableFile(from, {}) });

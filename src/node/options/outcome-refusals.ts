@@ -24,6 +24,21 @@ const CAUSES = ["--causes", "--censored"] as const;
 const allOf = (flags: readonly OutcomeFlag[], hint: string): Partial<Record<OutcomeFlag, string>> =>
   Object.fromEntries(flags.map((flag) => [flag, hint]));
 
+/** `--cause` picks one of several where one is looked at; elsewhere all of them are read or given. */
+const ONE_CAUSE: Readonly<Record<string, string>> = {
+  km: "--event-is VALUE names the one event; `graduate cif --causes` gives the incidence of every cause",
+  cif: "--causes names every value that is an event",
+  train: "--causes names every value that is an event",
+  compare: "--causes names every value that is an event",
+  tune: "--causes names every value that is an event",
+  describe: "--causes names every value that is an event",
+  audit: "every cause is judged; of curves from files, --causes and --curves NAME=FILE say which",
+  predict: "risks and curves of every cause are given, in columns with its name",
+  summary: "every cause is summarised",
+  export: "the file gives every cause",
+  boost: "a repair is of one kind of event",
+};
+
 /** What to do instead, by command. */
 const INSTEAD: Readonly<Record<string, Partial<Record<OutcomeFlag, string>>>> = {
   km: allOf(
@@ -40,6 +55,6 @@ const INSTEAD: Readonly<Record<string, Partial<Record<OutcomeFlag, string>>>> = 
 /** Why a command has no such option, and what to do instead; undefined where it is no outcome's. */
 export function refuseOutcomeFlag(command: string, given: string): string | undefined {
   const flag = given.replace(/=.*$/s, "");
-  const hint = INSTEAD[command]?.[flag as OutcomeFlag];
+  const hint = flag === "--cause" ? ONE_CAUSE[command] : INSTEAD[command]?.[flag as OutcomeFlag];
   return hint === undefined ? undefined : `${command} does not take ${flag}: ${hint}`;
 }

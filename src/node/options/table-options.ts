@@ -48,6 +48,14 @@ export function namesOption(text: string, before: readonly string[] = []): reado
   ];
 }
 
+/** Names as above, in which a comma within quotation marks separates nothing: `"died, of it"=died,lost`. */
+export function valuesOption(text: string, before: readonly string[] = []): readonly string[] {
+  const parts = text.match(/(?:"[^"]*"|[^,"])+|"/g) ?? [];
+  const isQuoted = parts.every((part) => part !== '"');
+  if (!isQuoted) return namesOption(text, before);
+  return [...before, ...parts.map((part) => part.replaceAll('"', "").trim()).filter((part) => part !== "")];
+}
+
 /** A parser that refuses numbers that are not right, and says what was expected. */
 export function numberOption(
   isRight: (value: number, text: string) => boolean,
@@ -148,7 +156,7 @@ export function addWholeOutcomeOptions(command: Command): Command {
     .option(
       "--causes <values>",
       "competing causes: the values of the event column that are events, each VALUE or VALUE=name",
-      namesOption,
+      valuesOption,
     )
     .option("--censored <value>", "with --causes, the value that means censored (default: 0, no, none, …)");
 }

@@ -37,7 +37,10 @@ export function requireOptionsLast(program: Command): void {
       (option) => required.has(option) && command.getOptionValue(option.attributeName()) === undefined,
     );
     if (missing.length === 0) return;
-    const names = missing.map(({ flags }) => flags).join(" and ");
+    const hasStart = command.getOptionValue("start") !== undefined;
+    const names = missing
+      .map(({ long, flags }) => (hasStart && long === "--time" ? "--stop <column>" : flags))
+      .join(" and ");
     command.error(`error: missing ${missing.length === 1 ? "option" : "options"}: ${names}`, {
       code: "commander.missingMandatoryOptionValue",
     });

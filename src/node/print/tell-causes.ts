@@ -45,6 +45,8 @@ export interface ToldCauses
   readonly which: string;
   /** What a model has to do with these people. */
   readonly relation?: AuditedRelation;
+  /** Whether the model learnt from start–stop rows. */
+  readonly staysAsItIs?: boolean;
 }
 
 /** Writes the report, where one is asked for. */

@@ -28,6 +28,8 @@ export interface CauseReportInput {
   readonly table: string;
   /** What a model has to do with these people; absent where the curves are of no known model. */
   readonly relation?: AuditedRelation;
+  /** Whether the model learnt from start–stop rows: a curve is what follows if the row's features stay as they are. */
+  readonly staysAsItIs?: boolean;
   /** How many people the rows belong to, where people have several; null where a row is a person. */
   readonly people?: number | null;
   /** How far off an incidence may be on average over time to be acceptable to the reader (0.05). */
@@ -56,6 +58,7 @@ export interface CauseReportData {
   readonly outcome: CauseReportInput["outcome"];
   readonly table: string;
   readonly relation: AuditedRelation | null;
+  readonly staysAsItIs: boolean;
   readonly people: number | null;
   readonly tolerance: number;
   readonly hidesSmallCells: boolean;
@@ -88,6 +91,7 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
     outcome: input.outcome,
     table: input.table,
     relation: input.relation ?? null,
+    staysAsItIs: input.staysAsItIs === true,
     people: input.people ?? null,
     tolerance,
     hidesSmallCells: input.showSmallCells !== true,

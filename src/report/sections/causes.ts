@@ -18,7 +18,7 @@ import {
 import { momentOf, roundedDurationOf } from "../words/report-time.ts";
 import { iconOf, pointsOf, tolerancePoints, type VerdictLook } from "../words/report-words.ts";
 import { formatNumber } from "../words/text-table.ts";
-import { RELATIONS } from "./cohort.ts";
+import { RELATIONS, sayStays } from "./cohort.ts";
 
 /** Worst first. */
 const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
@@ -107,6 +107,7 @@ ${off
       html`<p><b>${nameOf(cause)}, ${nameOfGroup(data, g)}</b>: ${incidenceGapSentence(gap, at)}</p>`,
   )}
 ${sayBounds(data)}
+${sayStays(data)}
 </div></section>`;
 }
 

@@ -6,6 +6,7 @@
 
 import { plainText } from "../../core/sentence.ts";
 import type { SetSizes } from "../../study/split.ts";
+import { STAYS_AS_IT_IS } from "../../training/model.ts";
 import type { AuditedRelation, ReportData, ReportFinding } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
@@ -20,6 +21,12 @@ export const RELATIONS: Readonly<Record<AuditedRelation, string>> = {
   seen: "rows that the model was trained on are among them, which flatters it",
   unknown: "whether the model has seen them is not known here",
 };
+
+/** What a prediction means where features change with time; null where they do not. */
+export function sayStays({ staysAsItIs }: Pick<ReportData, "staysAsItIs">): Html | null {
+  if (staysAsItIs !== true) return null;
+  return html`<p>${STAYS_AS_IT_IS.slice(0, 1).toUpperCase()}${STAYS_AS_IT_IS.slice(1)}.</p>`;
+}
 
 export function renderSubject(data: ReportData): Html {
   const { subject, time, cohort } = data;

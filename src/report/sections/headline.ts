@@ -2,7 +2,6 @@
 
 import { countOf } from "../../core/text.ts";
 import { FAMILY_LEVEL, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
-import { STAYS_AS_IT_IS } from "../../training/model.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
@@ -22,6 +21,7 @@ import {
   verdictSentence,
 } from "../words/report-words.ts";
 import { formatNumber, formatRange } from "../words/text-table.ts";
+import { sayStays } from "./cohort.ts";
 
 /** Worst first. */
 export const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
@@ -66,7 +66,7 @@ ${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
 ${off.length === 0 ? null : html`<p>${describeOff(off, data)}</p>`}
 ${sayBounds(data)}
 ${countSentence(data)}
-${data.staysAsItIs === true ? html`<p>${sentenceOf(STAYS_AS_IT_IS)}</p>` : null}
+${sayStays(data)}
 </div>
 ${renderTiles(data)}
 </section>`;
@@ -127,11 +127,6 @@ function sayNoneJudged(count: number): string {
     ? "Neither group has enough events to judge."
     : `None of the ${count} groups has enough events to judge.`;
 }
-
-function sentenceOf(clause: string): string {
-  return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
-}
-
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }

@@ -19,6 +19,7 @@ import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
 import { checkLength, distinctAscending } from "../../data/outcomes/rows-by-time.ts";
+import { checkCauseNumber } from "../../data/plain-input.ts";
 import { type CensoringCurve, censoringKaplanMeier, stepValue } from "../censoring.ts";
 import { createRankSums } from "../concordance/concordance.ts";
 import { type CausesInput, toCauses } from "./aalen-johansen.ts";
@@ -57,15 +58,25 @@ interface ScoredRows {
   readonly G: CensoringCurve;
 }
 
+/** A sum of hazards may miss 0 or 1 by so much. */
+const MAX_ROUNDING = 1e-9;
+
 /** Scores incidences at the times given. */
 export function scoreIncidence(input: IncidenceScoresInput): Measured<IncidenceScores> {
   const { outcomes, cause: causes } = toCauses(input.outcomes);
+  checkCauseNumber(input.cause);
   if (outcomes.entry !== undefined)
     return absent("not defined under late entry: censoring weights count people from the start");
   refuseBeyondCensoring(outcomes, "a score of a cause", ["cause", "weight"]);
   const N = outcomes.time.length;
   const times = Float64Array.from(input.times);
   checkLength("incidence", input.incidence.length, N * times.length);
+  const outside = Array.from(input.incidence).findIndex((F) => F < -MAX_ROUNDING || F > 1 + MAX_ROUNDING);
+  if (outside >= 0)
+    throw new InputError(`cumulative incidence outside 0 to 1: ${input.incidence[outside]}`, {
+      code: "curves.range",
+      where: `row ${Math.floor(outside / times.length) + 1}`,
+    });
   if (times.some((time, k) => !(time >= 0) || (k > 0 && !(time > times[k - 1]))))
     throw new InputError("times are not ascending from 0 up", { code: "time.values" });
   const { time, event, weight = new Float64Array(N).fill(1) } = outcomes;

@@ -12,6 +12,7 @@ import { solveQuadratic } from "../../core/linear-algebra.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { joinOutcomeTimes } from "../../data/outcomes/intervals.ts";
 import { checkLength, groupRowsByTime } from "../../data/outcomes/rows-by-time.ts";
+import { checkCauseNumber } from "../../data/plain-input.ts";
 import { type CausesInput, toCauses } from "./aalen-johansen.ts";
 
 /** A chi-square test between groups. */
@@ -55,6 +56,7 @@ export function grayTest(
   options: GrayOptions,
 ): Measured<GrayTest> {
   const { outcomes: given, cause } = toCauses(observed);
+  checkCauseNumber(options?.cause);
   if (given.entry !== undefined) return absent("Gray's test is not defined under late entry");
   if (given.weight !== undefined) return absent("Gray's test is not defined for weighted people");
   const { time: rowTime } = options.timefix === false ? given : joinOutcomeTimes(given);

@@ -48,7 +48,7 @@ export interface PeopleTable<Part = PeoplePart> {
 /** Lays out the table for a request; refuses what has no place in the long form. */
 export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}): PeopleTable {
   const { at = [] } = request;
-  if (layout.long !== true) return { columns: listWide(request, layout), rowsEach: 1 };
+  if (layout.long !== true) return { columns: unrounded(listWide(request, layout), layout), rowsEach: 1 };
   refuseInLong(request);
   const columns: readonly PeopleColumn[] = [
     ...listId(request),
@@ -64,7 +64,13 @@ export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}):
     ...DOUBTS,
     ...(request.bands === undefined ? [] : SIDES.map((side) => longColumn(side, at.length))),
   ];
-  return { columns, rowsEach: at.length };
+  return { columns: unrounded(columns, layout), rowsEach: at.length };
+}
+
+/** Where causes are told apart, incidences and survival make 1 to the last digits: none of them is rounded. */
+function unrounded(columns: readonly PeopleColumn[], { causes = [] }: PeopleLayout): readonly PeopleColumn[] {
+  if (causes.length === 0) return columns;
+  return columns.map((column) => (column.kind === "probability" ? { ...column, kind: "number" } : column));
 }
 
 function listWide(

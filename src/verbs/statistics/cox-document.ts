@@ -53,7 +53,12 @@ export interface CoxDocument {
   /** The columns of entries (or starts) and of weights; absent where neither is named. */
   readonly observed?: { readonly entry: string | null; readonly weights: string | null };
   /** The cause that was modelled, where one is named. */
-  readonly cause?: { readonly value: string; readonly model: "cause-specific" | "subdistribution" };
+  readonly cause?: {
+    readonly value: string;
+    readonly model: "cause-specific" | "subdistribution";
+    /** Of a subdistribution, the values that compete with it; every other value is censored. */
+    readonly competing: readonly string[] | null;
+  };
   readonly concordance: {
     readonly c: number | null;
     readonly concordant: number;

@@ -5,7 +5,7 @@
 import { InputError } from "../../core/errors.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
 import type { RowKeys } from "../../data/outcomes/people.ts";
-import { listCauses } from "../../data/outcomes/read-causes.ts";
+import { listCompeting } from "../../data/outcomes/read-causes.ts";
 import {
   type HistoryColumns,
   isPlainOutcome,
@@ -42,19 +42,17 @@ function nameEvent(table: Table, request: CoxRequest): HistoryColumns {
   }
   if (request.eventIs !== undefined) refuse("both --cause and --event-is are given", "give one of them");
   if (fineGray !== true) return { ...request, eventIs: cause };
-  const { entry, start, weights, strata, ridge } = request;
-  const beyond = Object.entries({ entry, start, weights, strata, ridge }).find(
-    ([, one]) => one !== undefined,
-  );
+  const { start, strata, ridge } = request;
+  const beyond = Object.entries({ start, strata, ridge }).find(([, one]) => one !== undefined);
   if (beyond !== undefined)
     refuse(`--fine-gray does not take --${beyond[0]}`, "leave it out, or fit the cause-specific hazard");
-  const causes = listCauses(findColumn(table, request.event), table.rows, cause, censored);
-  if (causes.length < 2)
+  const competing = listCompeting(findColumn(table, request.event), table.rows, cause, censored);
+  if (competing.length === 0)
     refuse(
       `no cause competes with "${cause}" in ${request.event}`,
       "leave --fine-gray out: it is Cox's model then",
     );
-  return { ...request, causes };
+  return { ...request, causes: [cause, ...competing] };
 }
 
 /**
@@ -73,8 +71,13 @@ export function observedOf({ entry, start, weights }: CoxRequest): Pick<CoxDocum
   return { observed: { entry: from ?? null, weights: weights ?? null } };
 }
 
-/** Which cause was modelled, and how; nothing where the request names none. */
-export function causeOf({ cause, fineGray }: CoxRequest): Pick<CoxDocument, "cause"> {
+/** Which cause was modelled, how, and beside which others; nothing where the request names none. */
+export function causeOf(
+  table: Table,
+  { event, cause, fineGray, censored }: CoxRequest,
+): Pick<CoxDocument, "cause"> {
   if (cause === undefined) return {};
-  return { cause: { value: cause, model: fineGray === true ? "subdistribution" : "cause-specific" } };
+  if (fineGray !== true) return { cause: { value: cause, model: "cause-specific", competing: null } };
+  const competing = listCompeting(findColumn(table, event), table.rows, cause, censored);
+  return { cause: { value: cause, model: "subdistribution", competing } };
 }

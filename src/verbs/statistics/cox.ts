@@ -129,7 +129,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
     strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
     id: people === undefined || id === undefined ? null : { column: id, people: people.count },
     ...observedOf(request),
-    ...causeOf(request),
+    ...causeOf(table, request),
     concordance,
     warnings: [...warnings, ...fit.warnings],
   };
@@ -231,7 +231,8 @@ function chooseColumns(
 ): FeatureChoice {
   const asked = interactions.flatMap(({ first, second }) => [first, second]);
   const named = request.features === undefined ? undefined : [...new Set([...request.features, ...asked])];
-  const drop = [...(request.drop ?? []), ...beside];
+  // Entry and weights may be features too, for those who name them.
+  const drop = [...(request.drop ?? []), ...beside.filter((name) => named?.includes(name) !== true)];
   // Looking for leaks among more columns than can be fitted would waste minutes.
   const others = new Set([request.time, request.event, ...drop]);
   checkColumns((named ?? table.columns.map(({ name }) => name)).filter((name) => !others.has(name)).length);

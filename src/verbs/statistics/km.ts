@@ -67,7 +67,16 @@ export interface KmObserved {
 export interface KmGroup
   extends Pick<
     KaplanMeier,
-    "time" | "atRisk" | "events" | "censored" | "survival" | "variance" | "lower" | "upper"
+    | "time"
+    | "atRisk"
+    | "events"
+    | "censored"
+    | "survival"
+    | "variance"
+    | "lower"
+    | "upper"
+    | "cumulativeHazard"
+    | "cumulativeHazardVariance"
   > {
   readonly name: string;
   /** People (rows, where no id is named) in the group; only beside `observed`. */
@@ -126,6 +135,8 @@ export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProg
     variance: km.variance,
     lower: km.lower,
     upper: km.upper,
+    cumulativeHazard: km.cumulativeHazard,
+    cumulativeHazardVariance: km.cumulativeHazardVariance,
     median: toPlainNumbers(medianSurvival(km)),
     rmst: readMean(km, own, until, variance),
     at: (request.at ?? []).map((time) => {

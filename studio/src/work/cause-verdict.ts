@@ -84,6 +84,7 @@ function render(
     groups,
     timeLabel: timeLabelOf(unit === "" ? undefined : unit, columns.origin),
     outcome: { event: columns.event, time: columns.time },
+    staysAsItIs: columns.start !== undefined,
     table: table.name,
     people: people !== null && people.count < people.of.length ? people.count : null,
     provenance: {

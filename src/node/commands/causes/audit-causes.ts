@@ -15,7 +15,7 @@ import {
   readCausePredictions,
   refuseOutcomeOfModel,
 } from "../../io/read-cause-predictions.ts";
-import { namesOption, parseTimes } from "../../options/table-options.ts";
+import { parseTimes, valuesOption } from "../../options/table-options.ts";
 import { causeSettings, tellCauseAudit } from "../../print/tell-causes.ts";
 import { readRequirements } from "../../print/write-report.ts";
 
@@ -24,7 +24,7 @@ export function addCauseOptions(command: Command): Command {
     .option(
       "--causes <values>",
       "audit incidences by cause: the values of the event column that are events, each VALUE or VALUE=name",
-      namesOption,
+      valuesOption,
     )
     .option(
       "--censored <value>",

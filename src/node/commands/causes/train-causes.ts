@@ -5,7 +5,7 @@
 import type { Backend } from "../../../compute/backend.ts";
 import { present } from "../../../core/present.ts";
 import type { PreparedStudy } from "../../../study/prepare.ts";
-import type { Model } from "../../../training/model.ts";
+import { isStartStop, type Model } from "../../../training/model.ts";
 import { type AuditedCauseRows, auditCauseModel } from "../../../verbs/causes/audit-cause-model.ts";
 import { judgeCauseRequirements } from "../../../verbs/causes/cause-requirements.ts";
 import { studyOf } from "../../../verbs/model-study.ts";
@@ -75,6 +75,7 @@ function toldOf(
     outcome: { event: columns.event, time: columns.time },
     which: "test rows",
     relation: "heldOut",
+    staysAsItIs: isStartStop(model),
     findings: [],
     notes: [],
     files: [{ role: "table", path, name: table.name, ...present({ sha256: sha256 ?? undefined }) }],
