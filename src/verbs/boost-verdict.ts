@@ -59,7 +59,7 @@ export interface BoostVerdict {
 /** What a verdict reads of a group's scores. */
 export type JudgedScores = Pick<
   Scores,
-  "name" | "n" | "events" | "distanceL2" | "ece" | "ibs" | "concordance"
+  "concordance" | "distanceL2" | "ece" | "events" | "ibs" | "n" | "name"
 > & {
   readonly supported: { readonly bins: number };
   readonly atRisk?: Scores["atRisk"] | readonly number[];
