@@ -13,6 +13,7 @@ import type { Model } from "../../src/training/model.ts";
 import { openStudy } from "../../src/verbs/model-study.ts";
 import { hasBands } from "../../src/verbs/people/bands.ts";
 import { type CardData, gatherCard } from "../../src/verbs/people/card.ts";
+import { auditCauseModel } from "../../src/verbs/causes/audit-cause-model.ts";
 import { judgeCardGroups } from "../../src/verbs/people/card-groups.ts";
 import { explainPerson } from "../../src/verbs/people/explain.ts";
 import { predictPeople } from "../../src/verbs/people/predict-people.ts";
@@ -172,7 +173,22 @@ describe("the page", () => {
       const passed = observed.time.filter((own) => own <= Number(t && model.grid.edges[t])).length;
       expect(one.gap.observed).toBeCloseTo(observed.causes[k].incidence[passed - 1], 12);
     }
-    expect(textOf("card-groups")).toContain("A bound is not available for several causes.");
+  });
+
+  test("bounds them as an audit of the same rows does", async () => {
+    if (isAbsent(card.groups)) throw new Error(card.groups.absent);
+    const { byCause } = card.groups;
+    const study = await openStudy(model, people, backend);
+    const { audit } = await auditCauseModel(study, study.split.test, backend, { draws: 0 });
+    for (const [k, { overall, groups }] of audit.causes.entries()) {
+      const audited = new Map([overall, ...groups].map(({ name, bound }) => [name, bound]));
+      for (const { name, causes } of byCause ?? []) {
+        const { bound } = causes[k];
+        expect(isAbsent(bound) ? null : bound).toBe(audited.get(name));
+      }
+      if (overall.bound === null) throw new Error("everyone has no bound");
+      expect(textOf("card-groups")).toContain(`on average up to ${(100 * overall.bound).toFixed(1)}`);
+    }
   });
 });
 

@@ -3,6 +3,7 @@
  * line per group and cause, and Gray's tests; draws the plot if one is wanted.
  */
 import { type Command, Option } from "commander";
+import { present } from "../../core/present.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatRange, formatWeighted } from "../../report/words/text-table.ts";
 import { type CifDocument, type CifGroup, type CifRequest, cifDocument } from "../../verbs/statistics/cif.ts";
@@ -33,7 +34,7 @@ import {
 
 interface CifOptions extends CifRequest, TableOptions {
   readonly stop?: string;
-  readonly plot?: string;
+  readonly svg?: string;
   readonly json?: boolean;
 }
 
@@ -61,13 +62,16 @@ export function addCif(program: Command): void {
     )
     .option("--time-unit <unit>", "what the times are in, for axis and table: days, months, years, …")
     .option("--no-timefix", "keep times apart that differ only by rounding (1.5e-8); R ties them, too")
-    .option("--plot <file>", "also write the plot as SVG, the causes stacked")
+    .option("--svg <file>", "also write the plot as SVG, the causes stacked")
+    .addOption(new Option("--plot <file>", "--svg by its old name").hideHelp())
     .option("--json", "print one JSON document")
-    .action(async (path: string, options: CifOptions) => {
-      refuseWrongSuffix({ plot: options.plot });
+    .action(async (path: string, given: CifOptions & { readonly plot?: string }) => {
+      const { plot, ...rest } = given;
+      const options = { ...rest, ...present({ svg: rest.svg ?? plot }) };
+      refuseWrongSuffix({ plot: options.svg });
       checkHistoryOptions(options);
       const document = cifDocument(await readTableFile(path, options), options, followPhases());
-      if (options.plot !== undefined) await writePlot(options.plot, document, options);
+      if (options.svg !== undefined) await writePlot(options.svg, document, options);
       for (const warning of document.warnings) warn(warning);
       if (options.json) printJson(document);
       else printCif(document, options);
@@ -100,7 +104,7 @@ function stackCauses({ causes, atRisk }: CifGroup) {
   }));
 }
 
-export function printCif(document: CifDocument, options: { readonly plot?: string }): void {
+export function printCif(document: CifDocument, options: { readonly svg?: string }): void {
   const { groups, interval, timeUnit, gray } = document;
   for (const group of groups.slice(0, MOST_PICTURES)) {
     if (groups.length > 1) print(group.name);
@@ -142,9 +146,9 @@ export function printCif(document: CifDocument, options: { readonly plot?: strin
         ? `Gray's test of ${cause}: chi2 ${formatNumber(chi2)} on ${df} df, p ${formatP(p)}`
         : `Gray's test of ${cause}: none: ${absent}`,
     );
-  if (options.plot !== undefined) {
+  if (options.svg !== undefined) {
     const first = groups.length > MOST_PICTURES ? `, of the first ${MOST_PICTURES} groups` : "";
-    print(`\nplot written to ${options.plot}${first}`);
+    print(`\nplot written to ${options.svg}${first}`);
   }
   if (document.omitted > 0) {
     const rows = document.omitted === 1 ? "row" : "rows";

@@ -199,7 +199,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
 const BASIC: Readonly<Record<string, string>> = {
   describe: "time event event-is origin id group groups category number json",
   km: "time event event-is origin by at rmst time-unit svg json",
-  cif: "time event causes censored by interval entry time-unit plot json",
+  cif: "time event causes censored by interval entry time-unit svg json",
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
   predict: "at quantiles rmst id long risk bands lower-bound calibrate out",

@@ -23,6 +23,7 @@ export const CARD_STYLE: string = `
 .bar .rises { fill: var(--predicted); } .bar .falls { fill: var(--observed); }
 .bar .middle { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .like { table-layout: fixed; } .like col.name { width: 38%; } .like col.count { width: 19%; }
+.like.causes col.name { width: 28%; } .like.causes col.count { width: 17%; }
 .like th, .like td { padding: 6px 5px; white-space: normal; } .like tbody th { overflow-wrap: anywhere; }
 .like td small { white-space: normal; }
 .drivers .total th, .drivers .total td { border-top: 2px solid var(--line); border-bottom: 0; }

@@ -112,13 +112,15 @@ export function renderCauseDrivers(card: CardData, time: CardTime): readonly Htm
 export function renderCauseGroups(card: CardData, groups: readonly JudgedCauses[], time: CardTime): Html {
   if (isAbsent(card.groups)) return html``;
   const cells = createCells(card.hidesSmallCells);
-  const { rows, which } = card.groups;
+  const { rows, which, alpha } = card.groups;
+  const level = Math.round(100 * (1 - alpha));
   const isHidden = groups.some(({ n, causes }) => causes.some(({ events }) => !shows(cells, n, events)));
   return html`<p class="lead">The groups this person belongs to, among ${cells.text(rows)} ${which} that the model has \
 not seen: the mean predicted incidence of each cause, in points above (+) or below (−) what was observed \
-(Aalen-Johansen), at the last time by which ten are at risk; ± is two standard errors of the observed. A bound is not \
-available for several causes.</p>
-<table class="like"><colgroup><col class="name"><col class="count"><col class="count"><col></colgroup>
+(Aalen-Johansen), at the last time by which ten are at risk; ± is two standard errors of the observed. Up to: how far \
+the mean curve can be from the truth on average over time, with ${level} % confidence for all groups and causes \
+together.</p>
+<table class="like causes"><colgroup><col class="name"><col class="count"><col class="count"><col></colgroup>
 <thead><tr><th scope="col">group</th><th scope="col">people</th><th scope="col">events</th>\
 <th scope="col">off by</th></tr></thead>
 <tbody>${groups.flatMap((group) => group.causes.map((one) => renderCauseGroup(group, one, cells, time)))}</tbody>\
@@ -131,7 +133,7 @@ function shows(cells: Cells, n: number, events: number): boolean {
 
 function renderCauseGroup(
   { name, expression, n }: JudgedCauses,
-  { name: cause, events, gap }: JudgedCauses["causes"][number],
+  { name: cause, events, gap, bound }: JudgedCauses["causes"][number],
   cells: Cells,
   time: CardTime,
 ): Html {
@@ -142,6 +144,10 @@ function renderCauseGroup(
       ? html`–<small>${why}</small>`
       : html`${signedPoints(gap.predicted - gap.observed)} ± ${(200 * gap.error).toFixed(1)}\
 <small>by ${time.roundedOf(gap.time)}</small>`;
+  const limit =
+    why !== null || isAbsent(bound)
+      ? null
+      : html`<small>on average up to ${(100 * bound).toFixed(1)}</small>`;
   return html`<tr><th scope="row">${who}<small>${nameOf(sayCause(cause))}</small></th>\
-<td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td>${shown}</td></tr>`;
+<td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td>${shown}${limit}</td></tr>`;
 }

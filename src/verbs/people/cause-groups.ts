@@ -1,18 +1,19 @@
 /**
  * How right a model of several causes is for the groups that a person may belong to: for each cause the mean predicted
  * incidence beside the Aalen-Johansen curve of rows that the model has not seen, at the last time by which ten of the
- * group are still at risk, with the standard error of the observed. A certificate bounds one kind of event, so there is
- * none here.
+ * group are still at risk, with the standard error of the observed; and a bound on how far the mean curve can be from
+ * the truth, that of an audit of the same rows.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
+import { present } from "../../core/present.ts";
 import { ALL_GROUP } from "../../data/groups/groups.ts";
+import { boundCauses } from "../../stats/causes/cause-bounds.ts";
 import { calibrateIncidence } from "../../stats/causes/cause-calibration.ts";
-import { placesAmong } from "../../study/members.ts";
-import { pickStudyRows } from "../../study/study.ts";
+import { BOUND_ALPHA, DEFAULT_SEED } from "../audit-parts.ts";
+import { predictCauseRows } from "../causes/audit-cause-model.ts";
 import type { ModelStudy } from "../model-study.ts";
-import { predictStudyCauses } from "../predict.ts";
 
 /** Mean prediction and observation of one cause by one time. */
 export interface CauseGap {
@@ -33,6 +34,8 @@ export interface JudgedCauses {
     readonly name: string;
     readonly events: number;
     readonly gap: Measured<CauseGap>;
+    /** The r.m.s. distance over time stays below, for all groups and causes together. */
+    readonly bound: Measured;
   }[];
 }
 
@@ -42,30 +45,34 @@ export async function judgeCauseGroups(
   rows: Int32Array,
   backend: Backend | null,
 ): Promise<readonly JudgedCauses[]> {
-  const { model, grid } = study;
-  const names = model.causes ?? [];
-  const { outcomes } = pickStudyRows(study, rows);
+  const { grid } = study;
+  const { outcomes, binned, curves, groups, people } = await predictCauseRows(study, rows, backend);
   const { cause } = outcomes;
   if (cause === undefined) {
     throw new InputError("the table does not say of which cause an event is", { code: "cause.value" });
   }
-  const all = await predictStudyCauses(study, rows, backend);
-  const incidences = names.map((_, k) => takeCause(all, k, names.length, grid.T));
-  const named = placesAmong(study.groups, rows).flatMap(({ name, expression, rows: own }) =>
-    expression === undefined || expression === ALL_GROUP.expression ? [] : [{ name, expression, own }],
+  const incidences = curves.causes.map((_, k) => takeCause(curves.incidence, k, curves.K, grid.T));
+  const named = groups.flatMap(({ name, expression, rows: own }) =>
+    expression === undefined ? [] : [{ name, expression, rows: own }],
   );
-  const everyone = { ...ALL_GROUP, own: Int32Array.from(rows.keys()) };
+  const judged = [{ ...ALL_GROUP, rows: Int32Array.from(rows.keys()) }, ...named];
+  const bounds = boundCauses(curves, binned, judged, {
+    alpha: BOUND_ALPHA,
+    seed: DEFAULT_SEED,
+    ...present({ people }),
+  });
   const times = grid.edges.subarray(1);
-  return [everyone, ...named].map(({ name, expression, own }) => ({
+  return judged.map(({ name, expression, rows: own }, g) => ({
     name,
     expression,
     n: own.length,
-    causes: names.map((ofCause, k) => {
+    causes: curves.causes.map((ofCause, k) => {
       const input = { outcomes: { ...outcomes, cause }, cause: k + 1, times, incidence: incidences[k] };
       return {
         name: ofCause,
         events: own.reduce((sum, row) => sum + (cause[row] === k + 1 ? 1 : 0), 0),
         gap: readGap(calibrateIncidence(input, own), times),
+        bound: bounds.causes[k][g],
       };
     }),
   }));
