@@ -9,14 +9,13 @@
  * hazard at risk, of which LARGEST_LOSS an event is allowed. Errors are over people, where they have several rows. If
  * no share qualifies, the curves stay as they were.
  */
-import { log, square } from "../core/elementary.ts";
+import { square } from "../core/elementary.ts";
 import { present } from "../core/present.ts";
-import { type CauseCurves, survivalOf } from "../data/curves/cause-curves.ts";
+import type { CauseCurves } from "../data/curves/cause-curves.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import type { BinnedOutcomes, BinnedSingleCause } from "../data/outcomes/outcomes.ts";
 import type { People } from "../data/outcomes/people.ts";
 import type { BinnedCauses } from "../stats/causes/binned-causes.ts";
-import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import {
   type BoostGroup,
   type BoostTask,
@@ -39,7 +38,7 @@ import {
   type HazardBoostOptions,
   scaleHazardBoost,
 } from "./hazard-boost.ts";
-import { divideHazards, measureExposure } from "./hazard-exposure.ts";
+import { isAtRisk, prepareCauseScores, prepareScore, type ScoreRows } from "./row-scores.ts";
 
 /** Shares that are tried, the largest first. */
 const SHARES = [1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05];
@@ -48,8 +47,6 @@ export const LARGEST_RISE = 0.005;
 /** The rise of −log likelihood that a repair may cause, an event. */
 export const LARGEST_LOSS = 0.01;
 const STANDARD_ERRORS = 3;
-/** A hazard below this counts as this: an event where none was possible has a large finite loss. */
-const SMALLEST_HAZARD = 1e-12;
 
 export interface ShareChoiceOptions extends Partial<HazardBoostOptions> {
   readonly folds?: number;
@@ -121,9 +118,6 @@ export function fitCauseShare(
   return { boost, choice: { ...choice, tried } };
 }
 
-/** Every row's part of each score that must not rise; the mean over rows is the score. */
-type ScoreRows<Predicted> = (curves: Predicted, outcomes: BinnedOutcomes) => readonly Float64Array[];
-
 /** A kind of repair. */
 interface RepairKind<Predicted extends Curves | CauseCurves, Observed extends BinnedOutcomes, Boost> {
   readonly fit: (task: RepairTask<Predicted, Observed>, options: Partial<HazardBoostOptions>) => Boost;
@@ -179,7 +173,8 @@ function measureRise(
   const { weight, firstBin, cause, event } = outcomes;
   const rise = meanOf(rises, weight);
   const error = Math.sqrt(varianceOfMean(rises, rise, people, weight));
-  const isEvent = (row: number) => (cause === undefined ? event[row] === 1 : cause[row] === k + 1);
+  const isEvent = (row: number) =>
+    isAtRisk(outcomes, row) && (cause === undefined ? event[row] === 1 : cause[row] === k + 1);
   const score =
     firstBin === undefined
       ? meanOf(before, weight)
@@ -193,86 +188,6 @@ function measureRise(
   return firstBin === undefined
     ? { ibsChange: relative(rise), standardError }
     : { ibsChange: null, lossChange: relative(rise), standardError };
-}
-
-function prepareScore({ outcomes }: BoostTask): ScoreRows<Curves> {
-  if (outcomes.firstBin !== undefined) return (curves, own) => [scoreLikelihood(curves, own, own.event)];
-  const G = censoringOf(outcomes);
-  return (curves, own) => [scoreBrier(curves, own, own.event, G)];
-}
-
-function prepareCauseScores({ outcomes }: CauseBoostTask): ScoreRows<CauseCurves> {
-  const isOf = ({ cause = new Uint8Array() }: BinnedOutcomes, k: number) =>
-    cause.map((one) => (one === k + 1 ? 1 : 0));
-  if (outcomes.firstBin !== undefined) {
-    return (curves, own) => {
-      const survival = survivalOf(curves);
-      return divideHazards(curves).map((parts, k) => scoreLikelihood(survival, own, isOf(own, k), parts));
-    };
-  }
-  const G = censoringOf(outcomes);
-  return (curves, own) =>
-    curves.causes.map((_, k) => scoreBrier(withoutCause(curves, k), own, isOf(own, k), G));
-}
-
-/** 1 − F_k, as if it were survival. */
-function withoutCause({ N, K, T, incidence }: CauseCurves, k: number): Curves {
-  const survival = new Float64Array(N * T);
-  for (let i = 0; i < N; i++)
-    for (let t = 0; t < T; t++) survival[i * T + t] = 1 - incidence[(i * K + k) * T + t];
-  return { N, T, survival };
-}
-
-function censoringOf({ T, bin, event, weight }: BinnedOutcomes): CensoringCurve {
-  return censoringKaplanMeierBinned({ T, bin, event }, { ties: "reverse", ...present({ weights: weight }) });
-}
-
-type CensoringCurve = ReturnType<typeof censoringKaplanMeierBinned>;
-
-/**
- * Each row's part of the integrated Brier score, as `brierBinned` and `brierOfCause` add them up; `had`: who had the
- * event that is scored. One that had another is where the curve stays at 1.
- */
-function scoreBrier(
-  { N, T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
-  had: Uint8Array,
-  G: CensoringCurve,
-): Float64Array {
-  const scores = new Float64Array(N);
-  for (let i = 0; i < N; i++) {
-    const start = i * T - 1;
-    let sum = 0;
-    for (let t = 1; t < bin[i]; t++) sum += square(1 - survival[start + t]) / G.survival[t];
-    if (event[i] === 1) {
-      const stays = had[i] === 1 ? 0 : 1;
-      let squares = 0;
-      for (let t = bin[i]; t <= T; t++) squares += square(stays - survival[start + t]);
-      sum += squares / G.leftLimit[bin[i]];
-    }
-    scores[i] = sum / T;
-  }
-  return scores;
-}
-
-/** Each row's part of −log likelihood: the cumulative hazard at risk, less the log of that of an event's own bin. */
-function scoreLikelihood(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
-  had: Uint8Array,
-  parts?: Float64Array,
-): Float64Array {
-  const { bin, firstBin } = outcomes;
-  const { T, survival } = curves;
-  const { values } = measureExposure(curves, outcomes, [{ first: 1, last: T }], parts);
-  return values.map((hazard, i) => {
-    if (had[i] === 0 || (firstBin !== undefined && firstBin[i] > bin[i])) return hazard;
-    const at = i * T + bin[i] - 1;
-    const before = bin[i] === 1 ? 1 : survival[at - 1];
-    const own =
-      log(before / Math.max(survival[at], Number.MIN_VALUE)) * (parts === undefined ? 1 : parts[at]);
-    return hazard - log(Math.max(own, SMALLEST_HAZARD));
-  });
 }
 
 /**

@@ -161,3 +161,22 @@ describe("one kind of event", () => {
     expect(verdict.groups[0].distance.after).toBeCloseTo(audited.distanceL2 ?? Number.NaN, 12);
   });
 });
+
+test.each([
+  ["boost", "\ndied\n"],
+  ["discover", "searched on 60 rows (20 events)"],
+])("%s: a value with a comma stands in quotation marks", (command, said) => {
+  const rows = Array.from({ length: 120 }, (_, row) => {
+    const event = ['"died, of it"', "lost", "none"][row % 3];
+    return `${1 + ((row * 7) % 90) / 10},${event},${row % 2 === 0 ? "f" : "m"}`;
+  });
+  const table = writeScratch("comma.csv", `${["time,event,sex", ...rows].join("\n")}\n`);
+  const file = (name: string) =>
+    `${name}=${writeScratch(`comma-${name}.csv`, `F(5),F(10)\n${"0.2,0.4\n".repeat(120)}`)}`;
+  const asked = ["--causes", '"died, of it"=died,lost', "--censored", "none"];
+  const curves = ["--curves", `${file("died")},${file("lost")}`];
+  const own = command === "boost" ? ["--group", "sex = f"] : ["--cause", "died"];
+  const { code, stdout } = runCli([command, table, ...asked, ...curves, ...own]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(said);
+});

@@ -81,6 +81,17 @@ describe("parseCauseFiles", () => {
     ]);
   });
 
+  test("a cause may hold a comma, alone or beside others", () => {
+    const named = ["died, of it", "lost", "died"];
+    const files = [
+      { cause: "died, of it", path: "a.csv" },
+      { cause: "lost", path: "b.csv" },
+      { cause: "died", path: "c.csv" },
+    ];
+    expect(parseCauseFiles(["died=c.csv, died, of it=a.csv,lost=b.csv"], named)).toEqual(files);
+    expect(parseCauseFiles(["died, of it=a.csv", "lost=b.csv,died=c.csv"], named)).toEqual(files);
+  });
+
   test.each([
     [["relapse=r.csv"], 'no curves of some causes: "death", "death=late"'],
     [["relapse=r.csv,death=d.csv"], 'no curves of a cause: "death=late"'],

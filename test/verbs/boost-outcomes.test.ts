@@ -148,6 +148,42 @@ describe("one kind of event", () => {
     });
   });
 
+  test("late entry: one curve that is 0 before or in the bin of its event leaves every loss finite", () => {
+    const { bin, event } = task.outcomes;
+    const firstBin = Int32Array.from(bin, (own, row) => Math.min(own, 1 + (row % 6)));
+    const row = event.findIndex((one, k) => one === 1 && bin[k] >= 3);
+    const { T: bins, survival } = task.curves;
+    for (const from of [bin[row] - 1, bin[row] - 2]) {
+      const gone = survival.slice();
+      gone.fill(0, row * bins + from, (row + 1) * bins);
+      const curves = { ...task.curves, survival: gone };
+      const { choice } = fitHazardShare(
+        { ...task, curves, outcomes: { ...task.outcomes, firstBin } },
+        { folds: 3 },
+      );
+      for (const { lossChange, standardError } of choice.tried) {
+        expect(Number.isFinite(lossChange) && Number.isFinite(standardError)).toBe(true);
+      }
+      expect(choice.share).toBeGreaterThan(0);
+    }
+  });
+
+  test("late entry: events of rows that are at risk in no bin are none that a loss is shared among", () => {
+    const { bin } = task.outcomes;
+    const isNever = (row: number) => row % 3 === 0;
+    const firstBin = Int32Array.from(bin, (own, row) =>
+      isNever(row) ? own + 1 : Math.min(own, 1 + (row % 6)),
+    );
+    const fitted = (event: Uint8Array) =>
+      fitHazardShare({ ...task, outcomes: { ...task.outcomes, event, firstBin } }, { folds: 3 }).choice
+        .tried[0];
+    const asEvents = fitted(task.outcomes.event.map((one, row) => (isNever(row) ? 1 : one)));
+    const asCensored = fitted(task.outcomes.event.map((one, row) => (isNever(row) ? 0 : one)));
+    // The folds differ, and nothing else.
+    expect(asEvents.standardError / asCensored.standardError).toBeGreaterThan(0.8);
+    expect(asEvents.standardError / asCensored.standardError).toBeLessThan(1.25);
+  });
+
   test("late entry: the planted group's events come to those expected, and the verdict is the audit's", async () => {
     const firstBin = Int32Array.from(people.outcomes.bin, (bin, row) => Math.min(bin, 1 + (row % 6)));
     const late = { ...task, outcomes: { ...task.outcomes, firstBin } };

@@ -1,6 +1,6 @@
 /**
- * People who look for work, simulated, from losing a job to finding the next: a law that the forms of bands in plan
- * bands-judged were chosen on. A month's rate is
+ * People who look for work, simulated, from losing a job to finding the next: a law that the form of bands in plan
+ * bands-products was chosen on. A month's rate is
  *   exp(BASE + what is known at the start + what time adds),
  * constant within a month. Beyond an additive model of proportional rates it has: a benefit that ends after a number of
  * months of its own, around which people find work more often (a column that acts at its own value on the clock); a

@@ -39,8 +39,8 @@ export function parseCauseFiles(
 ): readonly { readonly cause: string; readonly path: string }[] {
   const hint = `give one file for each cause: ${causes.map((name) => `${name}=FILE`).join(",")}`;
   const refuse = (message: string) => new InputError(message, { code: "curves.cause", where: option, hint });
-  const files = given.flatMap((text) => text.split(",")).map((text) => text.trim());
-  const parsed = files
+  const parsed = given
+    .flatMap((text) => splitFiles(text, causes))
     .filter((text) => text !== "")
     .map((text) => {
       // A name may hold an equals sign: the longest cause that the text begins with.
@@ -59,6 +59,19 @@ export function parseCauseFiles(
     throw refuse(`no curves of ${missing.length === 1 ? "a cause" : "some causes"}: ${names}`);
   }
   return causes.flatMap((name) => parsed.filter(({ cause }) => cause === name));
+}
+
+/** Cuts at commas, but for those within a cause's name. */
+function splitFiles(text: string, causes: readonly string[]): readonly string[] {
+  const own = causes.filter((name) => name.includes(",")).sort((a, b) => b.length - a.length);
+  const files: string[] = [];
+  for (let rest = text.trim(); rest !== ""; ) {
+    const name = own.find((one) => rest.startsWith(`${one}=`)) ?? "";
+    const end = rest.indexOf(",", name.length);
+    files.push((end < 0 ? rest : rest.slice(0, end)).trim());
+    rest = end < 0 ? "" : rest.slice(end + 1).trim();
+  }
+  return files;
 }
 
 /** Joins the files, which are in the order of the causes, to curves of the rows of a table. */

@@ -3,7 +3,8 @@
  * expressions, and what the boost belongs to (the model and the table it was fitted on, by SHA-256). It holds no row of
  * a table. How the boost was chosen and what it did on held-out rows is stored as written and is not read again.
  * `sha256` covers everything else in the file, as JSON without blanks. Version 1 knew only updates; versions 1 and 2
- * had no checksum. A repair of several causes is written as version 4, all others as 3, which earlier programs read.
+ * had no checksum. A repair of several causes is written as version 4, all others as 3; programs that knew no weights
+ * read them unless rows had some: their counts of events are whole.
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";

@@ -27,7 +27,7 @@ import {
 import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { BinnedCauses } from "../../stats/causes/binned-causes.ts";
-import { namesOption, readTableFile } from "../options/table-options.ts";
+import { addRowOptions, readTableFile, valuesOption } from "../options/table-options.ts";
 import {
   type CauseTableOptions,
   historyColumns,
@@ -43,18 +43,14 @@ export function hasWholeOutcome(options: OutcomeOptions): boolean {
 
 /** What an outcome may have beyond time and event, for a command that reads curves or a model. */
 export function addOutcomeOfCurves(command: Command): Command {
-  return command
+  const withCauses = command
     .option(
       "--causes <values>",
       "of --curves: the values of the event column that are events, each VALUE or VALUE=name",
-      namesOption,
+      valuesOption,
     )
-    .option("--censored <value>", "with --causes, the value that means censored (default: 0, no, none, …)")
-    .option("--entry <column>", "of --curves: when a row came under observation, where later than time 0")
-    .option("--start <column>", "the same where people have several rows, one after the other, with --id")
-    .option("--stop <column>", "the end of such a row: another name of --time")
-    .option("--weights <column>", "of --curves: how many people a row stands for")
-    .on("option:stop", (column: string) => command.setOptionValue("time", column));
+    .option("--censored <value>", "with --causes, the value that means censored (default: 0, no, none, …)");
+  return addRowOptions(withCauses, "of --curves: ");
 }
 
 /** Curves with an outcome of the table beside them, and the table. */

@@ -36,7 +36,7 @@ const ONE_CAUSE: Readonly<Record<string, string>> = {
   predict: "risks and curves of every cause are given, in columns with its name",
   summary: "every cause is summarised",
   export: "the file gives every cause",
-  boost: "a repair is of one kind of event",
+  boost: "every cause is repaired; of curves from files, --causes and --curves NAME=FILE say which there are",
 };
 
 /** What to do instead, by command. */

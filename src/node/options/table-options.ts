@@ -169,12 +169,17 @@ export function addHistoryOptions(command: Command, { causes = false } = {}): Co
         .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
         .requiredOption("--event <column>", "what happened: a cause, or nothing")
     : addOutcomeOptions(command);
+  return addRowOptions(outcome);
+}
+
+/** When a row was under observation, and how many it stands for; `of` says of what the options are. */
+export function addRowOptions(command: Command, of = ""): Command {
   return (
-    outcome
-      .option("--entry <column>", "when a row came under observation, where later than time 0")
+    command
+      .option("--entry <column>", `${of}when a row came under observation, where later than time 0`)
       .option("--start <column>", "the same where people have several rows, one after the other, with --id")
       .option("--stop <column>", "the end of such a row: another name of --time")
-      .option("--weights <column>", "how many people a row stands for")
+      .option("--weights <column>", `${of}how many people a row stands for`)
       // The time is asked for by one name, whichever was given.
       .on("option:stop", (column: string) => command.setOptionValue("time", column))
   );

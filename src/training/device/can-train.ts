@@ -25,7 +25,8 @@ export function canTrainOnDevice(
 
 /**
  * Whether loss and distance are on the device for such outcomes. Where they are not defined for them, the host's loop
- * says so; gaps of mean incidences in standard errors of their own are defined, and go through the host.
+ * says so; gaps of mean incidences in standard errors of their own, and mean curves and the tail term of weighted rows,
+ * are defined, and go through the host.
  */
 function takesOutcomes(
   { firstBin, weight, cause }: BinnedOutcomes,

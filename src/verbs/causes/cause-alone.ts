@@ -30,12 +30,12 @@ export function isolateCause(curves: CauseCurves, binned: BinnedOutcomes, k: num
   return { curves: { N, T, survival }, binned: seeCause(binned, k) };
 }
 
-/** The place of a cause among those of a model, from 0; refuses an unknown one, and none where there are several. */
+/** The place of a cause among those there are, from 0; refuses an unknown one, and none where there are several. */
 export function placeCause(causes: readonly string[] | undefined, cause: string | undefined): number | null {
   const have = `have ${(causes ?? []).join(", ")}`;
   if (causes === undefined) {
     if (cause === undefined) return null;
-    throw new InputError(`the model tells no causes apart: "${cause}"`, {
+    throw new InputError(`no causes are told apart: "${cause}"`, {
       code: "model.causes",
       hint: "leave --cause out",
     });
@@ -43,7 +43,7 @@ export function placeCause(causes: readonly string[] | undefined, cause: string 
   const place = cause === undefined ? -1 : causes.indexOf(cause);
   if (place >= 0) return place;
   throw new InputError(
-    cause === undefined ? `the model has several causes (${have})` : `unknown cause: "${cause}" (${have})`,
+    cause === undefined ? `there are several causes (${have})` : `unknown cause: "${cause}" (${have})`,
     { code: "model.causes", hint: "name the one that is meant: --cause NAME" },
   );
 }

@@ -15,12 +15,12 @@ import {
   readCausePredictions,
   refuseOutcomeOfModel,
 } from "../../io/read-cause-predictions.ts";
-import { parseTimes, valuesOption } from "../../options/table-options.ts";
+import { addRowOptions, parseTimes, valuesOption } from "../../options/table-options.ts";
 import { causeSettings, tellCauseAudit } from "../../print/tell-causes.ts";
 import { readRequirements } from "../../print/write-report.ts";
 
 export function addCauseOptions(command: Command): Command {
-  return command
+  const withCauses = command
     .option(
       "--causes <values>",
       "audit incidences by cause: the values of the event column that are events, each VALUE or VALUE=name",
@@ -29,17 +29,12 @@ export function addCauseOptions(command: Command): Command {
     .option(
       "--censored <value>",
       "with --causes: the value that means censored (default: 0, no, none, alive, …)",
-    )
-    .option("--entry <column>", "of --curves: when a row came under observation, where later than time 0")
-    .option("--start <column>", "the same where people have several rows, one after the other, with --id")
-    .option("--stop <column>", "the end of such a row: another name of --time")
-    .option("--weights <column>", "of --curves: how many people a row stands for")
-    .on("option:stop", (column: string) => command.setOptionValue("time", column))
-    .option(
-      "--at <times>",
-      "with --causes: Brier score and AUC at the ends of the bins of these times",
-      parseTimes,
     );
+  return addRowOptions(withCauses, "of --curves: ").option(
+    "--at <times>",
+    "with --causes: Brier score and AUC at the ends of the bins of these times",
+    parseTimes,
+  );
 }
 
 /** Options that mean something with --causes alone; --at also with a model of several causes. */
