@@ -1,7 +1,7 @@
 /**
  * The curve that a group's mean curve is compared with, and its variance: Kaplan-Meier with Greenwood's, or of one of
  * several causes 1 − Aalen-Johansen with its own (stats/causes/incidence-variance.ts). Rows that stand for several
- * people weigh in both; their variance is the robust one, by person.
+ * people weigh in both; their variance is the robust one, each row by itself.
  */
 import { square } from "../core/elementary.ts";
 import { present } from "../core/present.ts";

@@ -13,6 +13,7 @@ import { InputError, NumericalError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type BinnedSingleCause, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import { sumWeights } from "../objectives/curves.ts";
 import { matchHistories } from "../stats/calibration/calibration.ts";
 import {
   type BoostGroup,
@@ -217,15 +218,12 @@ function findCandidates({
     // As in the reference: where all residuals are equal there is nothing to learn, however large they are.
     if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
     const all = audited.outcomes.weight?.reduce((sum, own) => sum + own, 0) ?? size.N;
-    const divisor = settings.correlateOver === "all" ? all : sumWeights(audited.outcomes, targets.rows);
+    const divisor =
+      settings.correlateOver === "all" ? all : sumWeights(audited.outcomes.weight, targets.rows);
     return features === undefined
       ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
       : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
   });
-}
-
-function sumWeights({ weight }: WeighedOutcomes, rows: Int32Array): number {
-  return weight === undefined ? rows.length : rows.reduce((sum, row) => sum + weight[row], 0);
 }
 
 /** Applies the update of a candidate; undefined if it moves nobody. */

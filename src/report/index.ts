@@ -1,6 +1,13 @@
 export type { CardData } from "./card/card-data.ts";
 export { CARD_STYLE } from "./card/card-style.ts";
-export { type CardTime, type Driver, listDrivers, riskSentence, showTime } from "./card/card-data.ts";
+export {
+  type CardTime,
+  type Driver,
+  listDrivers,
+  rangeSentence,
+  riskSentence,
+  showTime,
+} from "./card/card-data.ts";
 export { causeSentence } from "./card/render-causes.ts";
 export { type CardPageOptions, renderCardBody, renderCardPage } from "./card/render-card.ts";
 export { type CauseReportData, type CauseReportInput, gatherCauseReport } from "./data/cause-report.ts";

@@ -16,6 +16,7 @@ import {
   groupMeans,
   survivalCurves,
 } from "../objectives/curves.ts";
+import { withStart } from "../objectives/distances/distance.ts";
 import { groupDistances, measureDistances } from "../objectives/distances.ts";
 import { measureStatistics } from "../objectives/group-statistics.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
@@ -97,8 +98,10 @@ export function createJudge(
   const judge = (values: Floats): Evaluation => {
     const shape = { N: bin.length / K, K, T };
     const distances = constraints && measureLogits(constraints, values, shape, curves);
-    if (K > 1) fillFreeCurves(values, shape, curves);
-    else if (distances === null) survivalCurves(values, bin.length, T, curves.survival);
+    if (K > 1) {
+      // Distances of mean incidences have filled them already.
+      if (constraints?.isIncidence !== true) fillFreeCurves(values, shape, curves);
+    } else if (distances === null) survivalCurves(values, bin.length, T, curves.survival);
     return {
       ...scoreLogits(values, rows.binned, seen, K, curves),
       groups: (constraints?.groups ?? []).map(({ name, rows: members, events, constrained }, g) => ({
@@ -123,13 +126,16 @@ export function createJudge(
       return seen.groups.map(({ name, rows: members }, g) => ({
         name,
         observed: known[g],
-        predicted: averageCurves(curves.survival, T, members, seen.binned.weight),
+        predicted: withStart(groupMeans(curves.survival, T, [members], seen.binned.weight)),
       }));
     },
   };
 }
 
-/** Distances of the groups; fills hazards, and survival of rows of one kind of event. */
+/**
+ * Distances of the groups; fills hazards, and survival of rows of one kind of event, or what is free of each cause
+ * where incidences are held.
+ */
 function measureLogits(
   constraints: Constraints,
   values: Floats,
@@ -163,15 +169,6 @@ function freeOfCause(binned: BinnedOutcomes, members: Int32Array, K: number): Fl
   const people = members.map((row) => Math.floor(row / K));
   const own = members.length === 0 ? 1 : (members[0] % K) + 1;
   return incidenceBinned(binned, own, people).map((one) => 1 - one);
-}
-
-function averageCurves(
-  survival: Float64Array,
-  T: number,
-  members: Int32Array,
-  weight?: Float64Array,
-): Float64Array {
-  return Float64Array.of(1, ...groupMeans(survival, T, [members], weight));
 }
 
 /** The number of groups whose distance is within their slack; groups that cannot be measured do not count. */

@@ -34,6 +34,9 @@ export interface CauseCurvesInput {
 /** A fall of a curve, or of a sum beyond 1, up to this is rounding: files carry about ten decimals. */
 export const INCIDENCE_TOLERANCE = 1e-9;
 
+export const NO_PROBABILITY =
+  "a curve is the probability of having had the event of the cause, not a percentage or a hazard";
+
 /** What is wrong with a row's curves; all rows with the same fault are named together. */
 export type IncidenceFault = "number" | "range" | "fall" | "sum";
 
@@ -102,7 +105,7 @@ export function describeFault({ fault, value, before }: FoundFault): {
       return {
         message: `cumulative incidence outside 0 to 1: ${value}`,
         code: "curves.range",
-        hint: "a curve is the probability of having had the event of the cause, not a percentage or a hazard",
+        hint: NO_PROBABILITY,
       };
     case "fall":
       return {

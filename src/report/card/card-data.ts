@@ -78,19 +78,21 @@ export function riskSentence(risk: number, moment: string): string {
 }
 
 /** What the limits of the curve and everyone's mean say beside it. */
-export function besideRisk({ everyone, limits }: CardRisk, level: number | null): string {
+export function besideRisk({ risk, everyone, limits }: CardRisk, level: number | null): string {
   const mean = toFrequency(everyone);
-  const range =
-    limits === null || level === null
-      ? ""
-      : `Between ${percentRange(limits)} (${Math.round(100 * level)} % band). `;
+  const range = limits === null || level === null ? "" : `${rangeSentence(risk, limits, level)} `;
   return `${range}Everyone’s mean: ${mean.words} of ${mean.of}.`;
 }
 
-function percentRange({ lower, upper }: { readonly lower: number; readonly upper: number }): string {
-  const isRare = upper < RARE;
-  const of = isRare ? 1000 : 100;
-  return `${Math.round(of * lower)} and ${Math.round(of * upper)} of ${of}`;
+/** "Between 4 and 15 of 1000 (95 % band).", of as many people as the sentence of the risk counts. */
+export function rangeSentence(
+  risk: number,
+  { lower, upper }: { readonly lower: number; readonly upper: number },
+  level: number,
+): string {
+  const { of } = toFrequency(risk);
+  const [least, most] = [Math.round(of * lower), Math.round(of * upper)];
+  return `Between ${least} and ${most} of ${of} (${Math.round(100 * level)} % band).`;
 }
 
 /** A column and what it does to the risk. */

@@ -17,6 +17,7 @@ import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
+import { INCIDENCE_TOLERANCE, NO_PROBABILITY } from "../../data/curves/cause-curves.ts";
 import { refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
 import { checkLength, distinctAscending } from "../../data/outcomes/rows-by-time.ts";
 import { checkCauseNumber } from "../../data/plain-input.ts";
@@ -58,9 +59,6 @@ interface ScoredRows {
   readonly G: CensoringCurve;
 }
 
-/** A sum of hazards may miss 0 or 1 by so much. */
-const MAX_ROUNDING = 1e-9;
-
 /** Scores incidences at the times given. */
 export function scoreIncidence(input: IncidenceScoresInput): Measured<IncidenceScores> {
   const { outcomes, cause: causes } = toCauses(input.outcomes);
@@ -71,11 +69,14 @@ export function scoreIncidence(input: IncidenceScoresInput): Measured<IncidenceS
   const N = outcomes.time.length;
   const times = Float64Array.from(input.times);
   checkLength("incidence", input.incidence.length, N * times.length);
-  const outside = Array.from(input.incidence).findIndex((F) => F < -MAX_ROUNDING || F > 1 + MAX_ROUNDING);
+  const outside = Array.from(input.incidence).findIndex(
+    (F) => F < -INCIDENCE_TOLERANCE || F > 1 + INCIDENCE_TOLERANCE,
+  );
   if (outside >= 0)
     throw new InputError(`cumulative incidence outside 0 to 1: ${input.incidence[outside]}`, {
       code: "curves.range",
       where: `row ${Math.floor(outside / times.length) + 1}`,
+      hint: NO_PROBABILITY,
     });
   if (times.some((time, k) => !(time >= 0) || (k > 0 && !(time > times[k - 1]))))
     throw new InputError("times are not ascending from 0 up", { code: "time.values" });

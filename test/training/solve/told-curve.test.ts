@@ -59,3 +59,31 @@ test("censored people count for the time they were seen", () => {
   expect(curve[0]).toBeCloseTo(1, 2);
   expect(curve[1] / curve[0]).toBeCloseTo(0.5, 2);
 });
+
+test("people of weight w are as rows written w times, in the curve and in what was observed", () => {
+  const blocks = [
+    { first: 1, last: 2 },
+    { first: 3, last: 3 },
+  ];
+  const bin = Int32Array.of(1, 3, 2, 3, 2);
+  const weight = Float64Array.of(2, 1, 3, 1, 2);
+  const logits = Float64Array.from({ length: 15 }, (_, k) => -1.5 + ((k * 7) % 5) / 4);
+  // Events of rows 0 and 2 in the first block, of row 3 in the second.
+  const observed = Float64Array.of(5, 1);
+  const offsets = (N: number) => Float64Array.from({ length: N + 1 }, (_, n) => 3 * n);
+  const own = Int32Array.of(0, 1, 2, 3, 4);
+  const weighed = drawToldCurve({ rows: own, observed }, { bin, logits, first: offsets(5), weight }, blocks);
+  const copies = Array.from(own).flatMap((row) => Array<number>(weight[row]).fill(row));
+  const written = drawToldCurve(
+    { rows: Int32Array.from(copies.keys()), observed },
+    {
+      bin: Int32Array.from(copies, (row) => bin[row]),
+      logits: Float64Array.from(copies.flatMap((row) => Array.from(logits.subarray(3 * row, 3 * row + 3)))),
+      first: offsets(copies.length),
+    },
+    blocks,
+  );
+  written.forEach((S, t) => {
+    expect(weighed[t]).toBeCloseTo(S, 12);
+  });
+});

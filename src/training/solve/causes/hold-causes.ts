@@ -38,7 +38,7 @@ export interface HoldCausesInput extends Omit<HoldInput, "precisions" | "cause" 
 const MOST_TURNS = 6;
 /** The same where incidences are held: a turn gains about a digit. */
 const MOST_TURNS_OF_INCIDENCES = 12;
-/** Causes have settled when no distance moves by more than this share. */
+/** Causes have settled when no distance moves by more than this share, or where incidences are held, of its slack. */
 const SETTLED = 1e-6;
 
 export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {

@@ -7,8 +7,11 @@
  * its slack.
  */
 import { exp } from "../../../core/elementary.ts";
+import { present } from "../../../core/present.ts";
 import type { ConstraintGroup } from "../../../objectives/constraints.ts";
+import { sumWeights } from "../../../objectives/curves.ts";
 import { DISTANCES } from "../../../objectives/distances/list.ts";
+import { observeCurve } from "../../../objectives/observed-curve.ts";
 import type { TimeBlock } from "../../../objectives/time-blocks.ts";
 import type { SolveRows } from "../layout.ts";
 import type { HeldCurve } from "./curve-constraints.ts";
@@ -22,52 +25,60 @@ const SETTLED = 1e-9;
 export function holdToToldCurve(
   groups: readonly ConstraintGroup[],
   which: readonly number[],
-  rows: Pick<SolveRows, "bin" | "logits" | "first" | "firstBin">,
+  rows: Pick<SolveRows, "bin" | "event" | "logits" | "first" | "firstBin" | "weight">,
   blocks: readonly TimeBlock[],
 ): HeldCurve[] {
   // The mean curve of people who entered late is not that of anyone's whole time: events at risk alone are held.
   if (rows.firstBin !== undefined) return [];
+  const { bin: bins, event, weight } = rows;
+  // Of the cause's own hazard: others end the follow-up.
+  const own = { bin: bins, event, ...present({ weight }) };
   return which.flatMap((g): HeldCurve[] => {
     const group = groups[g];
     if (!group.constrained) return [];
     const target = drawToldCurve(group, rows, blocks);
     const { bins } = group;
-    const weight = 1 / Math.sqrt(bins);
+    const share = 1 / Math.sqrt(bins);
     const residuals = Array.from({ length: bins }, (_, bin) => ({
-      weights: [{ bin, weight }],
-      target: weight * target[bin],
+      weights: [{ bin, weight: share }],
+      target: share * target[bin],
     }));
-    // Closer than this, the curve's own noise would be fitted.
-    const slack = DISTANCES.l2.automaticSlack(group, "default", DISTANCES.l2.defaults.kappa);
-    return [{ term: { rows: group.rows, residuals, isConstraint: true }, group: g, slack, isTarget: false }];
+    // Closer than this, the curve's own noise would be fitted: of weighted people the robust one.
+    const seen = weight === undefined ? group : { ...group, ...observeCurve(group.km, own, group.rows) };
+    const slack = DISTANCES.l2.automaticSlack(seen, "default", DISTANCES.l2.defaults.kappa);
+    const term = { rows: group.rows, residuals, isConstraint: true, ...present({ weight }) };
+    return [{ term, group: g, slack, isTarget: false }];
   });
 }
 
-/** S(1) … S(T). */
+/** S(1) … S(T); people count by their weights, as in what was observed. */
 export function drawToldCurve(
   { rows: members, observed }: Pick<ConstraintGroup, "rows" | "observed">,
-  { bin, logits, first }: Pick<SolveRows, "bin" | "logits" | "first">,
+  { bin, logits, first, weight }: Pick<SolveRows, "bin" | "logits" | "first" | "weight">,
   blocks: readonly TimeBlock[],
 ): Float64Array {
   const T = blocks[blocks.length - 1].last;
   const mean = new Float64Array(T);
   const alive = new Float64Array(members.length).fill(1);
+  const total = sumWeights(weight, members);
   blocks.forEach(({ first: from, last }, b) => {
     const offset = findOffset(observed[b], (add) => {
       let [expected, slope] = [0, 0];
       for (const n of members) {
+        const own = weight?.[n] ?? 1;
         for (let t = from; t <= Math.min(last, bin[n]); t++) {
           const h = 1 / (1 + exp(-(logits[first[n] + t - 1] + add)));
-          expected += h;
-          slope += h * (1 - h);
+          expected += own * h;
+          slope += own * (h * (1 - h));
         }
       }
       return { expected, slope };
     });
     members.forEach((n, k) => {
+      const own = weight?.[n] ?? 1;
       for (let t = from; t <= last; t++) {
         alive[k] *= 1 / (1 + exp(logits[first[n] + t - 1] + offset));
-        mean[t - 1] += alive[k] / members.length;
+        mean[t - 1] += (own * alive[k]) / total;
       }
     });
   });
