@@ -2,14 +2,24 @@
 // dates, several causes, events that all happened, and sentences that name no option of the command line.
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../src/core/random.ts";
+import { NOTHING_WORDS as WORDS_OF_LIBRARY } from "../src/data/outcomes/read-event.ts";
 import { readTable, tableSourceFromBytes } from "../src/data/reading/read-table.ts";
 import type { Table } from "../src/data/table.ts";
+import { valuesOption } from "../src/node/options/table-options.ts";
 import { type Choices, NO_CHOICES } from "../studio/src/choices.ts";
-import { chooseTime, countFrom } from "../studio/src/page/choosing.ts";
+import {
+  chooseTime,
+  countFrom,
+  listNothing,
+  mean,
+  NOTHING_WORDS,
+  readWithCommas,
+} from "../studio/src/page/choosing.ts";
 import { viewColumns } from "../studio/src/work/columns.ts";
 import { createGate } from "../studio/src/work/gate.ts";
 import { guessOutcome } from "../studio/src/work/guess.ts";
 import { describeRun, toRequest } from "../studio/src/work/request.ts";
+import { createShow } from "../studio/src/work/show.ts";
 import { withoutOptions } from "../studio/src/work/trouble.ts";
 
 function read(lines: readonly string[]): Promise<Table> {
@@ -81,6 +91,21 @@ describe("rows one after the other", () => {
   });
 });
 
+test("a start that is turned off is a column again, of which is said what it gives away", async () => {
+  const random = createRandom(7);
+  const lines = Array.from({ length: 200 }, () => {
+    const start = random.integer(60);
+    return `${start},${start + 1},${random.integer(2)},${random.uniform()}`;
+  });
+  const table = await read(["start,stop,event,x", ...lines]);
+  const gate = createGate(table);
+  const chosen = choose(table, { time: "stop", start: "start", rowsAreIndependent: true });
+  const ofStart = (choices: Choices) => gate(choices).findings.filter(({ column }) => column === "start");
+  expect(ofStart(chosen)).toEqual([]);
+  expect(ofStart({ ...chosen, start: "" })).toMatchObject([{ code: "leak.time", level: "error" }]);
+  expect(ofStart(chosen)).toEqual([]);
+});
+
 describe("dates", () => {
   test("the last is the time and the first that is no birth its origin; the unit is days", async () => {
     const table = await drawDates();
@@ -132,6 +157,71 @@ test("causes have names in the request: what is typed, and no bare number", asyn
   expect(toRequest(table, choose(table, { causes })).causes).toEqual(["1=cause 1", "2=cause 2"]);
   const named = choose(table, { causes, causeNames: { 1: " relapse " } });
   expect(toRequest(table, named).causes).toEqual(["1=relapse", "2=cause 2"]);
+});
+
+test("causes with commas and quotation marks in their names are read from the command as they are", async () => {
+  const table = await read(["time,status,x", ...Array.from({ length: 30 }, (_, k) => `${k},${k % 3},1`)]);
+  const causes = { 0: "censored", 1: "cause", 2: "cause" } as const;
+  const chosen = choose(table, { causes, causeNames: { 1: 'death, of "it"', 2: "relapse" } });
+  const asked = toRequest(table, chosen).causes;
+  expect(asked).toEqual(["1=death, of it", "2=relapse"]);
+  const written = /--causes\s+'([^']*)'/.exec(describeRun(table, chosen))?.[1] ?? "";
+  expect(valuesOption(written)).toEqual(asked);
+});
+
+describe("values that mean censored", () => {
+  test("are the library's words; a denial is one where it is the only one", () => {
+    expect([...NOTHING_WORDS].sort()).toEqual([...WORDS_OF_LIBRARY].sort());
+    expect(listNothing(["relapse", "Alive", "lost "])).toEqual(["Alive", "lost "]);
+    expect(listNothing(["relapse", "no relapse", "death"])).toEqual(["no relapse"]);
+    expect(listNothing(["alive", "no relapse", "death"])).toEqual(["alive"]);
+    expect(listNothing(["not seen", "no relapse", "death"])).toEqual([]);
+    const { causes } = mean(NO_CHOICES, ["alive", "withdrawn", "death"], "death", "cause");
+    expect(causes).toEqual({ alive: "censored", withdrawn: "cause", death: "cause" });
+  });
+
+  test("several of them are no dead end", async () => {
+    const words = ["alive", "lost", "death", "relapse"];
+    const lines = Array.from({ length: 200 }, (_, k) => `${1 + (k % 50)},${words[k % 4]},${(k * 37) % 90}`);
+    const table = await read(["time,status,age", ...lines]);
+    const chosen = choose(table, { event: "status", ...mean(NO_CHOICES, words, "death", "cause") });
+    const request = toRequest(table, chosen);
+    expect(request.causes).toEqual(["death", "relapse"]);
+    expect(request).not.toHaveProperty("censored");
+    const { blockers, censored, causes } = createGate(table)(chosen);
+    expect(blockers).toEqual([]);
+    expect(censored).toBe(100);
+    expect(causes.map(({ name }) => name)).toEqual(["death", "relapse"]);
+  });
+});
+
+test("one column is read with decimal commas: other columns with commas stay as they are", async () => {
+  const lines = Array.from(
+    { length: 60 },
+    (_, row) => `${row + 1},${row % 2},"${row},5","1,${String(100 + row)}"`,
+  );
+  const table = await read(["time,event,dose,price", ...lines]);
+  const chosen = choose(table, { roles: { dose: "leave", price: "leave" } });
+  const { findings } = createGate(table)(chosen);
+  const first = readWithCommas(chosen, findings, "dose");
+  expect(first).toEqual({ number: ["dose"], category: ["price"], roles: { price: "leave" } });
+  const second = readWithCommas({ ...chosen, ...first }, findings, "price");
+  expect(second).toEqual({ number: ["dose", "price"], category: [], roles: {} });
+});
+
+test("runs that are told in a moment: the losses of each, under its number", () => {
+  const told: { readonly run: number; readonly step: number }[] = [];
+  const show = createShow({ tell: ({ losses }) => told.push(...losses), backendWords: "" });
+  const tell = (event: object) => show.event(event as Parameters<typeof show.event>[0], [], 3);
+  const nobody = { groups: [], distances: [], slack: [], constrained: [] };
+  for (const run of [0, 1, 2]) {
+    tell({ type: "candidate", what: `run ${run + 1} of 3` });
+    if (run === 0) tell({ type: "start", steps: 4, warnings: [] });
+    for (const step of [1, 2, 3, 4]) tell({ type: "step", step, loss: 1 / step, ...nobody });
+  }
+  tell({ type: "done" });
+  expect(told.map(({ run }) => run)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+  expect(told.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 });
 
 test.each([

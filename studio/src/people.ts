@@ -36,8 +36,8 @@ export interface PersonRisk {
   /** As the row is, where values were changed. */
   readonly before: number | null;
   readonly sentence: string;
-  /** Risks at the edges of the band. */
-  readonly between: readonly [number, number] | null;
+  /** Where the risk lies with the chance of the band, in words; null where the model does not say how sure it is. */
+  readonly range: string | null;
 }
 
 /** What the model says of one of several causes: risks by the same moments, and the incidence along the curve. */

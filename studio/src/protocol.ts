@@ -121,6 +121,14 @@ export interface CauseVerdict {
   readonly status: string;
 }
 
+/** The loss of a step. */
+export interface Loss {
+  /** Which run of an ensemble it belongs to, from 0. */
+  readonly run: number;
+  readonly step: number;
+  readonly loss: number;
+}
+
 export interface RunView {
   readonly phase: "preparing" | "training" | "paused" | "solving" | "judging" | "done" | "stopped";
   /** What is being done, in a few words. */
@@ -128,7 +136,8 @@ export interface RunView {
   readonly step: number;
   readonly steps: number;
   readonly secondsLeft: number | null;
-  readonly loss: number | null;
+  /** Since the last message, at most some hundred of all steps. */
+  readonly losses: readonly Loss[];
   readonly groups: readonly GroupProgress[];
   readonly curves: readonly MovingCurve[];
   readonly backend: string;

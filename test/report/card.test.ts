@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { isAbsent } from "../../src/core/measured.ts";
 import { equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
-import { percentRisk, riskSentence, toFrequency } from "../../src/report/card/card-data.ts";
+import { percentRisk, rangeSentence, riskSentence, toFrequency } from "../../src/report/card/card-data.ts";
 import { renderCardBody, renderCardPage } from "../../src/report/card/render-card.ts";
 import { audit } from "../../src/verbs/audit.ts";
 import { predictRows } from "../../src/verbs/audit-model.ts";
@@ -89,6 +89,14 @@ describe("words", () => {
     [0.99999, "Of 1000 people like this, more than 999 have had the event by 5 years."],
   ])("a risk of %d", (risk, sentence) => {
     expect(riskSentence(risk, "5 years")).toBe(sentence);
+  });
+
+  test.each([
+    [0.008, 0.004, 0.015, "Between 4 and 15 of 1000 (95 % band)."],
+    [0.12, 0.004, 0.2, "Between 0 and 20 of 100 (95 % band)."],
+    [0.995, 0.98, 0.999, "Between 980 and 999 of 1000 (95 % band)."],
+  ])("a band around a risk of %d counts the people of its sentence", (risk, lower, upper, sentence) => {
+    expect(rangeSentence(risk, { lower, upper }, 0.95)).toBe(sentence);
   });
 
   test("percentages never round to nothing or to everyone", () => {

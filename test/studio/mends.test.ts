@@ -120,10 +120,12 @@ describe.skipIf(program === null)("what has to be settled in the studio", { time
 
   test("decimal commas in quotes: read as numbers by one button, and what was chosen stays", async () => {
     const { page, context, problems } = await studio.open();
-    const quoted = drawPeople("days,outcome,dose", 200, (draw) => [
+    const quoted = drawPeople("days,outcome,dose,code", 200, (draw, row) => [
       1 + draw.integer(900),
       ["relapse", "no relapse"][draw.integer(2)],
       `"${draw.integer(90)},${1 + draw.integer(9)}"`,
+      // Thousands, each of its own: a column that the gate leaves out.
+      `"${1 + Math.floor(row / 100)},${100 + row}"`,
     ]);
     await openTable(page, studio.write("quoted.csv", quoted));
     await page.getByLabel("Unit").fill("weeks");
@@ -131,6 +133,13 @@ describe.skipIf(program === null)("what has to be settled in the studio", { time
     await page.getByRole("button", { name: "Read dose with decimal commas" }).click();
     const dose = page.getByRole("row", { name: /^dose/ });
     await expect.poll(() => dose.locator(".words").textContent()).toMatch(/^0\.\d to 89\.\d, half below/);
+    const code = page.getByRole("row", { name: /^code/ });
+    expect(await code.locator(".words").textContent()).toContain("1,100");
+    await page.getByText("code is left out.").first().waitFor();
+    await page.getByRole("button", { name: "Read code with decimal commas" }).click();
+    await expect.poll(() => code.locator(".words").textContent()).toMatch(/^1\.1 to 2\.299, half below/);
+    await expect.poll(() => page.getByText("code is left out.").count()).toBe(0);
+    expect(await dose.locator(".words").textContent()).toMatch(/^0\.\d to 89\.\d, half below/);
     expect(await page.getByLabel("Unit").inputValue()).toBe("weeks");
     expect(await page.getByLabel("Happened where it is").inputValue()).toBe("relapse");
     expect(problems).toEqual([]);

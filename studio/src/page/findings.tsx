@@ -82,6 +82,7 @@ function Finding({
           {isLeft ? (
             <>
               <span class="hint">{column} is left out.</span>
+              <ReadOtherwise code={code} column={column} studio={studio} actions={actions} />
               <button type="button" class="quiet" onClick={() => actions.setRole(column, "learn")}>
                 Take {column} back
               </button>

@@ -4,9 +4,9 @@
  */
 import type { ColumnView, FindingView, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
-import { countFrom } from "./choosing.ts";
+import { countFrom, listNothing, mean, readAsCodes, readWithCommas } from "./choosing.ts";
 import { FileDrop } from "./controls.tsx";
-import { isNothing, MOST_VALUES, mean } from "./outcome-causes.tsx";
+import { MOST_VALUES } from "./outcome-causes.tsx";
 import { TABLE_FILES } from "./table-files.ts";
 
 type MendProps = StepProps & { readonly finding: FindingView; readonly table: TableView };
@@ -69,17 +69,20 @@ export function ReadOtherwise({
   studio,
   actions,
 }: StepProps & { readonly code: string; readonly column: string }) {
-  const { category, number } = studio.choices;
+  const { choices, gate } = studio;
   if (code === "number.comma") {
     return (
-      <button type="button" onClick={() => void actions.readAgain({ number: [...number, column] })}>
+      <button
+        type="button"
+        onClick={() => void actions.readAgain(readWithCommas(choices, gate?.findings ?? [], column))}
+      >
         Read {column} with decimal commas
       </button>
     );
   }
   if (code !== "number.large") return null;
   return (
-    <button type="button" onClick={() => void actions.readAgain({ category: [...category, column] })}>
+    <button type="button" onClick={() => void actions.readAgain(readAsCodes(choices, column))}>
       Read {column} as codes
     </button>
   );
@@ -87,7 +90,8 @@ export function ReadOtherwise({
 
 /** Several values that happened: all of them are causes, or one is the event. */
 function EventMend({ studio, actions, values }: StepProps & { readonly values: ColumnView["values"] }) {
-  const happened = values.filter((value) => !isNothing(value));
+  const nothing = listNothing(values);
+  const happened = values.filter((value) => !nothing.includes(value));
   return (
     <div class="mend">
       {happened.length > 1 && happened.length < values.length && (

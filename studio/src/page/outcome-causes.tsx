@@ -4,14 +4,12 @@
  */
 import type { Choices, ColumnView, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
-import { outcomeNames } from "./choosing.ts";
+import { mean, outcomeNames } from "./choosing.ts";
 import { Field, Select } from "./controls.tsx";
 
 /** An event column with fewer values has one kind of event; with more it is no list of causes. */
 const FEWEST_VALUES = 3;
 export const MOST_VALUES = 8;
-/** Values that mean that nothing happened, by all appearances. */
-const NOTHING = /^(0|no|none|alive|censor(ed)?|false|n|lost|withdrawn|(no|not|without) .*)$/i;
 
 type OutcomeProps = StepProps & { readonly table: TableView };
 
@@ -71,22 +69,6 @@ export function Causes({ studio, actions, table }: OutcomeProps) {
 function listValues(column: ColumnView | undefined): readonly string[] {
   const values = column?.values ?? [];
   return values.length < FEWEST_VALUES || values.length > MOST_VALUES ? [] : values;
-}
-
-export const isNothing = (value: string) => NOTHING.test(value.trim());
-
-/** One event ends the causes. The first cause says of every other value what it likely is. */
-export function mean(
-  { causes }: Choices,
-  values: readonly string[],
-  value: string,
-  meaning: string,
-): Partial<Choices> {
-  if (meaning === "event") return { eventIs: value, causes: {} };
-  if (meaning === "") return { eventIs: "", causes: {} };
-  const likely = (one: string) => causes[one] ?? (isNothing(one) ? "censored" : "cause");
-  const all = Object.fromEntries(values.map((one) => [one, one === value ? meaning : likely(one)]));
-  return { eventIs: "", causes: all as Choices["causes"] };
 }
 
 const COLUMNS = [

@@ -14,18 +14,12 @@ function sayTime(time: number, unit: string): string {
 const PLACE = { columns: 10, width: 11, height: 15 } as const;
 const BODY = "M2 13.5v-3.6a3.4 3.4 0 0 1 6.8 0v3.6z";
 
-/** Below this risk a hundred people are too few to speak of. */
-const RARE = 0.01;
-
 /** A hundred people, of whom as many are filled as have had the event. */
 function Hundred({ one }: { readonly one: PersonRisk }) {
-  const { moment, risk, sentence, between } = one;
+  const { moment, risk, sentence, range } = one;
   const filled = Math.round(100 * risk);
   const { columns, width, height } = PLACE;
   const places = Array.from({ length: 100 }, (_, k) => k);
-  // As the sentence counts: rare and nearly certain events among a thousand.
-  const of = risk < RARE || risk > 1 - RARE ? 1000 : 100;
-  const share = (edge: number) => Math.round(of * edge);
   return (
     <figure class="hundred">
       <figcaption>By {moment}</figcaption>
@@ -42,11 +36,7 @@ function Hundred({ one }: { readonly one: PersonRisk }) {
         ))}
       </svg>
       <p>{sentence}</p>
-      {between !== null && share(between[0]) < share(between[1]) && (
-        <p class="hint">
-          Between {share(between[0])} and {share(between[1])} of {of} (95 % band).
-        </p>
-      )}
+      {range !== null && <p class="hint">{range}</p>}
     </figure>
   );
 }

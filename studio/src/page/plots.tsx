@@ -4,7 +4,7 @@
  */
 import type * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Curve, MovingCurve, PersonView } from "../protocol.ts";
+import type { Curve, Loss, MovingCurve, PersonView } from "../protocol.ts";
 
 export type Parts = typeof import("./plot-parts.ts");
 export type Drawing = (plot: Parts) => Plot.PlotOptions;
@@ -176,38 +176,19 @@ export function drawMoving({ time, observed, predicted }: MovingCurve): Drawing 
 /** Weight of the last value in the running mean: a batch is a small sample, and its loss is mostly noise. */
 const LAST_SHARE = 0.12;
 
-/** A longer share of all steps without a word is another run, made beside the one that is shown: no line crosses it. */
-const UNSEEN = 0.05;
-
-interface Loss {
-  readonly step: number;
-  readonly loss: number;
-}
-
-/** Whether a run was made unseen before this loss. */
-function isAfterGap(losses: readonly Loss[], k: number, steps: number): boolean {
-  return k > 0 && losses[k].step - losses[k - 1].step > UNSEEN * steps;
-}
-
-export function hasGap(losses: readonly Loss[], steps: number): boolean {
-  return losses.some((_, k) => isAfterGap(losses, k, steps));
-}
-
-/** Losses, their running mean, and which line each belongs to. */
-function smooth(losses: readonly Loss[], steps: number) {
-  let mean = losses[0]?.loss ?? 0;
-  let line = 0;
-  return losses.map(({ step, loss }, k) => {
-    mean += LAST_SHARE * (loss - mean);
-    if (isAfterGap(losses, k, steps)) line++;
-    return { step, loss, mean, line };
+/** Losses, and the running mean of their run. */
+function smooth(losses: readonly Loss[]) {
+  let mean = 0;
+  return losses.map(({ run, step, loss }, k) => {
+    mean = run === losses[k - 1]?.run ? mean + LAST_SHARE * (loss - mean) : loss;
+    return { run, step, loss, mean };
   });
 }
 
-/** The loss of each step, and its running mean. */
+/** The loss of each step, and its running mean; no line goes from one run to the next. */
 export function drawLoss(losses: readonly Loss[], steps: number): Drawing {
-  const points = smooth(losses, steps);
-  const look = { x: "step", z: "line" };
+  const points = smooth(losses);
+  const look = { x: "step", z: "run" };
   return (plot) => ({
     marginLeft: 50,
     marginBottom: 30,

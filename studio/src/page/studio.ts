@@ -9,6 +9,7 @@ import type {
   FileKind,
   FileView,
   GateView,
+  Loss,
   ModelView,
   Reading,
   RunView,
@@ -32,7 +33,7 @@ export interface Studio {
   readonly choices: Choices;
   readonly gate: GateView | null;
   readonly run: RunView | null;
-  readonly losses: readonly { readonly step: number; readonly loss: number }[];
+  readonly losses: readonly Loss[];
   readonly isTraining: boolean;
   /** What was asked of the run, which answers at its next step or turn. */
   readonly isPausing: boolean;
@@ -65,14 +66,15 @@ const EMPTY: Studio = {
 
 /** Milliseconds after the last change before choices are kept. */
 const KEEP_AFTER = 250;
-/** Points of the loss that a plot shows. */
-const MOST_LOSSES = 400;
+
+/** Milliseconds without another letter after which a name is likely whole. */
+const TYPED_AFTER = 300;
 
 export interface Actions {
   readonly desk: Desk;
   openTable(file: TableFile, category?: readonly string[], leaveOut?: string): Promise<void>;
   /** The table that is open, read in another way; what was chosen stays. */
-  readAgain(change: Partial<Reading>): Promise<void>;
+  readAgain(change: Partial<Reading & Pick<Choices, "roles">>): Promise<void>;
   choose(change: Partial<Choices>): void;
   chooseTraining(change: Partial<TrainChoices>): void;
   setRole(column: string, role: Choices["roles"][string]): void;
@@ -103,7 +105,7 @@ export function createStudio(): Store {
   };
   const desk = openDesk((told) => {
     if (told.type === "progress") set({ busy: { words: told.words, share: told.share } });
-    else set({ run: told.run, losses: addLoss(state.losses, told.run) });
+    else set({ run: told.run, losses: [...state.losses, ...told.run.losses] });
   });
   addEventListener("hashchange", () => set({ step: readStep() }));
 
@@ -125,7 +127,8 @@ export function createStudio(): Store {
 
   function choose(change: Partial<Choices>): void {
     set({ choices: { ...state.choices, ...change } });
-    checking();
+    // A cause's name is typed letter by letter, and each would be a search of the whole table.
+    checking("causeNames" in change ? TYPED_AFTER : 0);
     keeping();
   }
 
@@ -142,7 +145,7 @@ export function createStudio(): Store {
     keeping();
   }
 
-  async function readAgain(change: Partial<Reading>) {
+  async function readAgain(change: Parameters<Actions["readAgain"]>[0]) {
     const choices = { ...state.choices, ...change };
     set({ busy: { words: "reading the table again", share: 0 } });
     const table = await attempt(() => desk.openTable(null, choices));
@@ -178,7 +181,8 @@ export function createStudio(): Store {
   async function openModel(file: File): Promise<void> {
     set({ busy: { words: `opening ${file.name}`, share: 0 } });
     const model = await attempt(() => desk.openModel(file, state.choices));
-    if (model !== null) set({ model });
+    // A run that was shown is of another model.
+    if (model !== null) set({ model, run: null, losses: [] });
   }
 
   async function keep(isKept: boolean): Promise<void> {
@@ -240,17 +244,15 @@ function readStep(): StepName {
   return isStep(name) ? name : "table";
 }
 
-function addLoss(losses: Studio["losses"], { step, loss }: RunView): Studio["losses"] {
-  if (loss === null || losses.at(-1)?.step === step) return losses;
-  const all = [...losses, { step, loss }];
-  return all.length > MOST_LOSSES ? all.filter((_, k) => k % 2 === 0) : all;
-}
-
 /** Asks the gate after a change; columns it leaves out get that role once, so that the person sees it. */
-function createChecking(desk: Desk, get: () => Studio, set: (change: Partial<Studio>) => void): () => void {
+function createChecking(
+  desk: Desk,
+  get: () => Studio,
+  set: (change: Partial<Studio>) => void,
+): (wait?: number) => void {
   let asked = 0;
-  return () => {
-    const own = ++asked;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ask = (own: number) => {
     const { time, event } = get().choices;
     if (time === "" || event === "" || time === event) return set({ gate: null });
     desk.checkTable(get().choices).then(
@@ -267,6 +269,12 @@ function createChecking(desk: Desk, get: () => Studio, set: (change: Partial<Stu
       },
       (error: Refusal) => own === asked && set({ gate: null, trouble: error.trouble }),
     );
+  };
+  return (wait = 0) => {
+    clearTimeout(timer);
+    const own = ++asked;
+    if (wait === 0) ask(own);
+    else timer = setTimeout(() => ask(own), wait);
   };
 }
 

@@ -5,7 +5,7 @@ import type { StepProps } from "./app.tsx";
 import { outcomeNames } from "./choosing.ts";
 import { count, Field, Next, Select, TroubleCard } from "./controls.tsx";
 import { NotYet } from "./groups-step.tsx";
-import { drawLoss, drawMoving, Figure, hasGap } from "./plots.tsx";
+import { drawLoss, drawMoving, Figure } from "./plots.tsx";
 import { RunButtons } from "./run-buttons.tsx";
 
 export function TrainStep({ studio, actions }: StepProps) {
@@ -173,10 +173,7 @@ function Live({ studio }: { readonly studio: StepProps["studio"] }) {
           {shown === "training" && secondsLeft !== null && `, about ${sayTime(secondsLeft)} left`} · {backend}
         </p>
         <Figure label="Loss by step" draw={draw} height={230} />
-        <p class="legend">
-          The loss of each step, and thicker its course.
-          {hasGap(losses, steps) ? " Gaps are runs made beside the one that is shown." : ""}
-        </p>
+        <p class="legend">The loss of each step, and thicker its course.</p>
       </div>
       <Distances groups={model?.held ?? groups} isSolved={model !== null} />
       {curves.length > 0 && <Moving curves={curves} />}

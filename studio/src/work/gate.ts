@@ -28,7 +28,8 @@ interface Searched {
 export function createGate(table: Table): (choices: Choices) => GateView {
   let searched: Searched | null = null;
   return (choices) => {
-    const key = JSON.stringify([readable(table, choices), personOf(table, choices)]);
+    // With a start that is not read yet: what is said of it is left out.
+    const key = JSON.stringify([outcomeOf(choices), personOf(table, choices)]);
     if (searched?.key !== key) searched = { key, ...searchTable(table, choices) };
     return { ...searched.view, blockers: listBlockers(table, choices, searched) };
   };

@@ -12,7 +12,7 @@ import {
   type Table,
 } from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
-import { causeSentence, riskSentence, showTime, timeLabelOf } from "graduate/report";
+import { causeSentence, rangeSentence, riskSentence, showTime, timeLabelOf } from "graduate/report";
 import { BAND_LEVEL, chooseRiskTimes, columnsNeeded, describeDoubts, hasBands } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
@@ -103,6 +103,16 @@ function sayRisk(
   return causeSentence(causes.names, risks, moment);
 }
 
+/** Of the moment at a place; where survival is high, the risk is low. */
+function sayRange(
+  risk: number,
+  { ofLower, ofUpper }: NonNullable<PeoplePrediction["bands"]>,
+  place: number,
+): string {
+  const limits = { lower: 1 - ofUpper.survival[place], upper: 1 - ofLower.survival[place] };
+  return rangeSentence(risk, limits, BAND_LEVEL);
+}
+
 interface Asked {
   readonly model: Model;
   readonly table: Table | null;
@@ -158,7 +168,7 @@ async function predictOne({ model, backend, unit }: Asked, table: Table) {
       moment,
       risk: read.risk[k],
       sentence: sentences[k],
-      between: bands && ([1 - bands.ofUpper.survival[k], 1 - bands.ofLower.survival[k]] as const),
+      range: bands && sayRange(read.risk[k], bands, k),
     })),
     causes: (read.causes?.names ?? []).map((name, k) => ({
       name,

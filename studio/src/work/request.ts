@@ -16,7 +16,10 @@ export function outcomeOf(choices: Choices): OutcomeColumns {
 
 const NUMBER = /^\d+$/;
 
-/** The values that are causes, and the one that means censored; nothing where there is one kind of event. */
+/**
+ * The values that are causes, and the one that means censored; nothing where there is one kind of event. The library
+ * takes one such value: of several it is told none, and knows those that say in any study that nothing happened.
+ */
 function causesOf({ causes, causeNames }: Choices): Pick<OutcomeColumns, "causes" | "censored"> {
   const valuesOf = (kind: "cause" | "censored") =>
     Object.entries(causes).flatMap(([value, own]) => (own === kind ? [value] : []));
@@ -25,10 +28,12 @@ function causesOf({ causes, causeNames }: Choices): Pick<OutcomeColumns, "causes
   const write = (value: string) => {
     // A number by itself is no word in a sentence.
     const usual = NUMBER.test(value) ? `cause ${value}` : value;
-    const name = (causeNames[value] ?? "").trim() || usual;
+    // A quotation mark cannot be written within a value of the command.
+    const name = (causeNames[value] ?? "").replaceAll('"', "").trim() || usual;
     return name === value ? value : `${value}=${name}`;
   };
-  return { causes: named.map(write), ...present({ censored: valuesOf("censored")[0] }) };
+  const [censored, ...others] = valuesOf("censored");
+  return { causes: named.map(write), ...(others.length > 0 ? {} : present({ censored })) };
 }
 
 /** Without the fields that are "". */
@@ -104,6 +109,9 @@ function namesOption(option: string, names: readonly string[]): string[] {
     : [option, names.join(",")];
 }
 
+/** Commas within quotation marks separate no causes. */
+const quoted = (cause: string) => (cause.includes(",") ? `"${cause}"` : cause);
+
 export function groupOptions({ groups }: Choices): string[] {
   return groups.flatMap((group) => ["--group", writeGroup(group)]);
 }
@@ -122,7 +130,7 @@ export function describeRun(table: Table, choices: Choices): string {
   return describeCommand([
     ...["train", table.name, "--time", choices.time, "--event", choices.event],
     ...value("--event-is", choices.eventIs),
-    ...namesOption("--causes", causes ?? []),
+    ...value("--causes", causes?.map(quoted).join(",")),
     ...value("--censored", censored),
     ...value("--origin", choices.origin),
     ...value("--entry", choices.entry),

@@ -20,9 +20,8 @@ import { type ModelHistoryEntry, toHistoryEntry } from "graduate/training";
 import { chooseMembers, fingerprintRun, openMemberLanes, originOf } from "graduate/verbs";
 import type { Choices, RunView } from "../protocol.ts";
 import { toRequest } from "./request.ts";
+import { createShow } from "./show.ts";
 
-/** Milliseconds between two messages to the page: more often nobody can see. */
-const TELL_EVERY = 120;
 /** A run never waits by itself, so it lets the worker hear of a pause after this many milliseconds. */
 const BREATH = 40;
 /** Milliseconds between two checkpoints that are kept in case the page is closed. */
@@ -146,78 +145,6 @@ async function follow(events: AsyncGenerator<TrainEvent, Model>, input: Followin
       return null;
     }
   }
-}
-
-const NOTHING: Omit<RunView, "backend"> = {
-  phase: "preparing",
-  words: "",
-  step: 0,
-  steps: 0,
-  secondsLeft: null,
-  loss: null,
-  groups: [],
-  curves: [],
-  warnings: [],
-};
-
-/** Keeps what the page shows of a run, and sends it now and then. */
-function createShow({ tell, backendWords }: Pick<RunInput, "tell" | "backendWords">) {
-  let view: RunView = { ...NOTHING, backend: backendWords };
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let begun: { readonly step: number; readonly at: number } | null = null;
-  let runs = 0;
-  const send = (change: Partial<RunView>, isUrgent = false) => {
-    view = { ...view, ...change };
-    const now = performance.now();
-    if (!isUrgent && now - toldAt < TELL_EVERY) return;
-    toldAt = now;
-    tell(view);
-  };
-  const event = (happened: TrainEvent, edges: readonly number[], ensemble: number) => {
-    switch (happened.type) {
-      case "start":
-        return send(
-          { phase: "training", words: "", steps: happened.steps * ensemble, warnings: happened.warnings },
-          true,
-        );
-      case "candidate":
-        if (/^run \d/.test(happened.what)) runs = Number(/\d+/.exec(happened.what)?.[0]) - 1;
-        return send({ words: happened.what }, true);
-      case "step": {
-        const step = (runs * view.steps) / ensemble + happened.step;
-        const at = performance.now();
-        begun ??= { step, at };
-        const each = (at - begun.at) / 1000 / (step - begun.step);
-        const secondsLeft = Number.isFinite(each) ? each * (view.steps - step) : null;
-        const groups = happened.groups.map((name, g) => ({
-          name,
-          distance: happened.distances[g],
-          slack: happened.slack[g],
-          constrained: happened.constrained[g],
-        }));
-        return send({ phase: "training", step, loss: happened.loss, secondsLeft, groups });
-      }
-      case "evaluation": {
-        if (performance.now() - toldAt < TELL_EVERY && view.curves.length > 0) return;
-        const curves = happened.groupCurves.map(({ name, observed, predicted }) => ({
-          name,
-          time: edges,
-          observed: Array.from(observed),
-          predicted: Array.from(predicted),
-        }));
-        return send({ curves });
-      }
-      case "solve":
-        return send({ phase: "solving", words: "holding every group: solving the output layer" }, true);
-      default:
-        return;
-    }
-  };
-  return {
-    event,
-    say: (words: string) => send({ words }),
-    phase: (phase: RunView["phase"], words: string) => send({ phase, words }, true),
-  };
 }
 
 function takeTurn(milliseconds = 0): Promise<void> {
