@@ -222,12 +222,8 @@ export function checkRepaired(curves: Curves, T: number): void {
   checkSurvival(curves);
 }
 
-/** What is repaired. */
-export interface RepairTask<Predicted extends Curves | CauseCurves, Observed extends BinnedOutcomes> {
-  /** Predicted survival of each person, or incidence of each cause, at the end of every bin. */
-  readonly curves: Predicted; // [N,T] or [N,K,T]
-  /** The bin in which each person had an event or was censored; first bins at risk and weights where there are any. */
-  readonly outcomes: Observed; // [N]
+/** Whom a repair is of: groups, and whose rows are whose. */
+export interface RepairedGroups {
   /** Everyone is a group only if given as one. */
   readonly groups: readonly BoostGroup[];
   /**
@@ -237,10 +233,28 @@ export interface RepairTask<Predicted extends Curves | CauseCurves, Observed ext
   readonly people?: People;
 }
 
+/** What is repaired: curves of either kind, the outcomes of their rows, and the groups. */
+export interface RepairTask<Predicted extends Curves | CauseCurves, Observed extends BinnedOutcomes>
+  extends RepairedGroups {
+  readonly curves: Predicted; // [N,T] or [N,K,T]
+  readonly outcomes: Observed; // [N]
+}
+
 /** A repair of survival curves. */
-export type BoostTask = RepairTask<Curves, BinnedSingleCause>;
+export interface BoostTask extends RepairedGroups {
+  /** Predicted survival of each person at the end of every bin. */
+  readonly curves: Curves; // [N,T]
+  /** The bin in which each person had the event or was censored; first bins at risk and weights where there are any. */
+  readonly outcomes: BinnedSingleCause; // [N]
+}
+
 /** A repair of incidences by cause. */
-export type CauseBoostTask = RepairTask<CauseCurves, BinnedCauses>;
+export interface CauseBoostTask extends RepairedGroups {
+  /** Predicted incidence of each person and cause at the end of every bin. */
+  readonly curves: CauseCurves; // [N,K,T]
+  /** The bin in which each person had an event or was censored, and the cause; the rest as above. */
+  readonly outcomes: BinnedCauses; // [N]
+}
 
 export const DEFAULT_FOLDS = 5;
 /** A separate stream of the seed: folds share no draws with a model's split of the same seed. */
@@ -249,6 +263,8 @@ const FOLD_STREAM = 0xb005;
 const FEWEST_FOLD_ROWS = 10;
 
 /** Selects some rows of everything; members that are not among them leave their groups. */
+export function pickTask(task: BoostTask, rows: Int32Array): BoostTask;
+export function pickTask(task: CauseBoostTask, rows: Int32Array): CauseBoostTask;
 export function pickTask<Predicted extends Curves | CauseCurves, Observed extends BinnedOutcomes>(
   task: RepairTask<Predicted, Observed>,
   rows: Int32Array,
