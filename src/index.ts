@@ -71,7 +71,7 @@ export { type Discovery, discover } from "./verbs/discover/discover.ts";
 export { discoverModel } from "./verbs/discover/discover-model.ts";
 export { type TuneOutcome, tune } from "./verbs/tune.ts";
 
-// The statistics that people look for first; the others are in graduate/stats and graduate/models.
+// The statistics that people look for first; the others are in graduate-survival/stats and graduate-survival/models.
 
 export { fitCox } from "./models/cox/cox.ts";
 export { concordanceHarrell, concordanceUno } from "./stats/concordance/concordance.ts";

@@ -3,7 +3,7 @@
  * do. Vite's own compiler reads JSX; no plugin is needed. The policy is in the page too, for hosts that set no headers.
  */
 import { copyFileSync, mkdirSync } from "node:fs";
-import { PAGE_POLICY } from "graduate/report";
+import { PAGE_POLICY } from "graduate-survival/report";
 import { defineConfig, type Plugin } from "vite";
 
 const EXAMPLES = ["nwtco", "flchain"];

@@ -90,7 +90,7 @@ function runLine(args: readonly string[]): CliResult {
   return result;
 }
 
-/** In the package's own folder, so that `import "graduate"` finds it. */
+/** In the package's own folder, so that `import "graduate-survival"` finds it. */
 function examplePath(title: string): string {
   return join(modules, `${title.replace(/\W+/g, "-")}.mts`);
 }

@@ -16,7 +16,7 @@ interface PackageFile {
 }
 const product = JSON.parse(read("package.json")) as PackageFile;
 const own = JSON.parse(read("studio", "package.json")) as PackageFile;
-const subpaths = Object.keys(product.exports).map((path) => path.replace(/^\./, "graduate"));
+const subpaths = Object.keys(product.exports).map((path) => path.replace(/^\./, "graduate-survival"));
 
 /** Words in the text of a page are no imports. */
 function importsOf(text: string): string[] {
@@ -35,7 +35,7 @@ describe("the studio's sources", () => {
       if (specifier.startsWith(".")) {
         const target = relative(src, resolve(src, dirname(file), specifier));
         expect(["", halfOf(file)], `${file} → ${specifier}`).toContain(halfOf(target));
-      } else if (/^graduate(\/|$)/.test(specifier)) expect(subpaths).toContain(specifier);
+      } else if (/^graduate-survival(\/|$)/.test(specifier)) expect(subpaths).toContain(specifier);
       else {
         const name = specifier.startsWith("@") ? specifier.split("/", 2).join("/") : specifier.split("/")[0];
         expect(Object.keys(own.dependencies)).toContain(name);
@@ -45,7 +45,7 @@ describe("the studio's sources", () => {
 
   test("is private, and its product is this checkout", () => {
     expect(own.private).toBe(true);
-    expect(own.dependencies.graduate).toBe("file:..");
+    expect(own.dependencies["graduate-survival"]).toBe("file:..");
   });
 
   test("files are short and say what they are for; lines are short", () => {

@@ -24,7 +24,7 @@ const product = JSON.parse(read("package.json")) as PackageFile;
 const own = JSON.parse(read("paper", "package.json")) as PackageFile;
 
 describe("imports", () => {
-  const subpaths = Object.keys(product.exports).map((path) => path.replace(/^\./, "graduate"));
+  const subpaths = Object.keys(product.exports).map((path) => path.replace(/^\./, "graduate-survival"));
 
   test.each(sources)("%s imports its own modules, public subpaths and what package.json names", (file) => {
     for (const specifier of importsOf(read("paper", file))) {
@@ -32,7 +32,7 @@ describe("imports", () => {
         expect(specifier, "relative imports carry their extension").toMatch(/\.ts$/);
         const target = relative(join(paper, "src"), resolve(paper, dirname(file), specifier));
         expect(target.startsWith(".."), `${file} → ${specifier}`).toBe(false);
-      } else if (/^graduate(\/|$)/.test(specifier)) expect(subpaths).toContain(specifier);
+      } else if (/^graduate-survival(\/|$)/.test(specifier)) expect(subpaths).toContain(specifier);
       else if (!specifier.startsWith("node:")) expect(Object.keys(own.dependencies)).toContain(specifier);
     }
   });
@@ -52,16 +52,20 @@ describe("imports", () => {
 describe("the product that is linked", () => {
   test("is a path in package.json and a link in the lock file, never a version", () => {
     expect(own.private).toBe(true);
-    expect(own.dependencies.graduate).toBe("file:..");
+    expect(own.dependencies["graduate-survival"]).toBe("file:..");
     const lock = JSON.parse(read("package-lock.json")) as { readonly packages: Record<string, unknown> };
-    const named = Object.keys(lock.packages).filter((path) => /(^|\/)node_modules\/graduate$/.test(path));
-    expect(named).toEqual(["node_modules/graduate"]);
-    expect(lock.packages["node_modules/graduate"]).toEqual({ resolved: "", link: true });
+    const named = Object.keys(lock.packages).filter((path) =>
+      /(^|\/)node_modules\/graduate-survival$/.test(path),
+    );
+    expect(named).toEqual(["node_modules/graduate-survival"]);
+    expect(lock.packages["node_modules/graduate-survival"]).toEqual({ resolved: "", link: true });
   });
 
   test("is this checkout", () => {
     const { resolve: find } = createRequire(join(paper, "package.json"));
-    expect(realpathSync(find("graduate/package.json"))).toBe(realpathSync(join(root, "package.json")));
+    expect(realpathSync(find("graduate-survival/package.json"))).toBe(
+      realpathSync(join(root, "package.json")),
+    );
   });
 });
 
@@ -70,7 +74,7 @@ const DETERMINED = sources.filter((file) =>
   /^src\/eye\/(draw|generator-fit|law|membership|proxy|simulate|survival)\.ts$/.test(file),
 );
 
-test.each(DETERMINED)("%s takes exp, log and powers from graduate/core", (file) => {
+test.each(DETERMINED)("%s takes exp, log and powers from graduate-survival/core", (file) => {
   const lines = codeOf(read("paper", file)).split("\n");
   expect(lines.filter((line) => ENGINES_OWN.test(line))).toEqual([]);
 });

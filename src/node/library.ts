@@ -1,6 +1,6 @@
 /**
- * What `import "graduate"` loads in Node: the library, with a `fit` that, if no backend is named, opens the fast one
- * for the run and closes it afterwards.
+ * What `import "graduate-survival"` loads in Node: the library, with a `fit` that, if no backend is named, opens the
+ * fast one for the run and closes it afterwards.
  */
 import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";

@@ -23,7 +23,8 @@ export interface FitOptions {
 
 /**
  * Trains on a table and returns the model. In Node the backend is that of `openWasmBackend` unless another is named.
- * Elsewhere it is the plain one, which runs anywhere and takes a hundred times as long: name one of `graduate/browser`.
+ * Elsewhere it is the plain one, which runs anywhere and takes a hundred times as long: name one of
+ * `graduate-survival/browser`.
  */
 export async function fit(
   table: Table,

@@ -3,7 +3,7 @@
  * being made, the worker tells how far it is. Everything is plain data. `Choices` is all that a person decides, and
  * what is kept if they want it kept; tables, studies and models stay in the worker.
  */
-import type { FindingLevel } from "graduate/data";
+import type { FindingLevel } from "graduate-survival/data";
 import type { Choices, NamedGroup, Reading } from "./choices.ts";
 import type { DriversView, PersonRequest, PersonView } from "./people.ts";
 

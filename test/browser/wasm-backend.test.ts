@@ -113,7 +113,9 @@ async function openInNode(threads: number): Promise<WasmBackend> {
 }
 
 function htmlOf(body: string): string {
-  const imports = JSON.stringify({ imports: buildImportMap(root, ["graduate", "graduate/browser"]) });
+  const imports = JSON.stringify({
+    imports: buildImportMap(root, ["graduate-survival", "graduate-survival/browser"]),
+  });
   // An icon of its own, so that the browser asks for none.
   return `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${imports}</script>${body}`;
 }
@@ -143,12 +145,12 @@ describe.skipIf(program === null)("in a browser page", () => {
   beforeAll(async () => {
     server = await startServer(root, {
       "/training.html": {
-        html: pageWith({ graduate: "graduate", browser: "graduate/browser" }),
+        html: pageWith({ graduate: "graduate-survival", browser: "graduate-survival/browser" }),
         isolated: true,
       },
-      "/isolated.html": { html: pageWith({ browser: "graduate/browser" }), isolated: true },
+      "/isolated.html": { html: pageWith({ browser: "graduate-survival/browser" }), isolated: true },
       "/documented.html": { html: htmlOf(documentedPage()), isolated: true },
-      "/ordinary.html": { html: pageWith({ browser: "graduate/browser" }), isolated: false },
+      "/ordinary.html": { html: pageWith({ browser: "graduate-survival/browser" }), isolated: false },
     });
     chromium = await launchChromium(program ?? "");
     context = await chromium.newContext();

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const program = findChromium();
 if (program === null) console.log(`test/browser is skipped: ${WHY_SKIPPED}`);
 
-/** What the page has of graduate/browser. */
+/** What the page has of graduate-survival/browser. */
 interface PageGlobals {
   readonly browser: { openWebGpuBackend(): Promise<WebGpuBackend> };
 }
@@ -66,8 +66,8 @@ describe.skipIf(program === null)("WebGPU in a page", () => {
   const opened: Browser[] = [];
 
   beforeAll(async () => {
-    const imports = JSON.stringify({ imports: buildImportMap(root, ["graduate/browser"]) });
-    const script = `import * as browser from "graduate/browser"; Object.assign(globalThis, { browser });`;
+    const imports = JSON.stringify({ imports: buildImportMap(root, ["graduate-survival/browser"]) });
+    const script = `import * as browser from "graduate-survival/browser"; Object.assign(globalThis, { browser });`;
     const html =
       `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${imports}</script>` +
       `<script type="module">${script}</script>`;

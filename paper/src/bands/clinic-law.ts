@@ -8,7 +8,7 @@
  * is flat beyond (nonlinear); and a baseline that falls, then rises. Patients are followed for up to five years, enter
  * over that time and drop out by age and clinic: about four in five are censored. Nobody in it is real.
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
 import { round } from "./plain-draws.ts";

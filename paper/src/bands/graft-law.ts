@@ -9,7 +9,7 @@
  * that is high in the first months and then rises slowly. Everyone is followed for up to ten years, some leave before.
  * Nobody in it is real.
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
 

@@ -10,7 +10,7 @@
  * nothing, is highest in the second year and falls. Loans are followed for one to five years and some are repaid early,
  * the better ones sooner: about a third fall behind while they are followed. Nobody in it is real.
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
 import { pickEarly, round, within } from "./plain-draws.ts";

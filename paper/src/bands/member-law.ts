@@ -9,7 +9,7 @@
  * come often (an interaction); and a season of joining. Members are followed for half a year to three years and move
  * away: a half is seen to leave. Nobody in it is real.
  */
-import { createRandom, exp, log, normalUpperTail, type Random } from "graduate/core";
+import { createRandom, exp, log, normalUpperTail, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 import { pickEarly, round, within } from "./plain-draws.ts";
 

@@ -3,7 +3,7 @@
  * graft-law.ts, loan-law.ts) have their true curves and draw their times here. A month is counted from 0; nothing is
  * known beyond the last.
  */
-import { exp, type Random } from "graduate/core";
+import { exp, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 
 /** The rate in a month, the first being 0. */

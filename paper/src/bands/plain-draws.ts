@@ -1,5 +1,5 @@
 /** Small steps that several laws take when they draw a person. */
-import type { Random } from "graduate/core";
+import type { Random } from "graduate-survival/core";
 
 export function within(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);

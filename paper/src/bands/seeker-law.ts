@@ -8,7 +8,7 @@
  * people look; and schooling that matters more for the young (an interaction). Most are seen to find work. Nobody in it
  * is real.
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
 import { pickEarly, round, within } from "./plain-draws.ts";

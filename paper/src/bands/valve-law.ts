@@ -9,7 +9,7 @@
  * and age that matters more, the longer people live. Patients enter over four and a half years and drop out by hospital.
  * Nobody in it is real.
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
 import { pickEarly, round, within } from "./plain-draws.ts";

@@ -8,7 +8,7 @@
  * two years, fewer days the later they came and the younger they are: about three in four are censored. Nobody in it is
  * real.
  */
-import { createRandom, exp, log, normalUpperTail, type Random } from "graduate/core";
+import { createRandom, exp, log, normalUpperTail, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 
 export const WARDS = ["medicine", "surgery", "heart", "lung", "geriatric"] as const;

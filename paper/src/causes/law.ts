@@ -6,7 +6,7 @@
  * is exact. Each cause has effects of its own. Beyond an additive model of proportional rates there are a bend
  * (ejection below 45 %), an interaction (smokers with diabetes) and an effect that fades (urgent operations).
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 
 export const CAUSES = ["reoperation", "death"] as const;

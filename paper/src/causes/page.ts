@@ -3,7 +3,7 @@
  * part. Every sentence that compares is made from the lines: "lower" and "higher" are paired differences at the 5 %
  * level, everything else is "not separated".
  */
-import { countOf } from "graduate/data";
+import { countOf } from "graduate-survival/data";
 import { formatMarkdown } from "../pages/markdown.ts";
 import {
   LEAST_TESTED,

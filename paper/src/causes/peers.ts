@@ -4,8 +4,8 @@
  * those to predict; times.csv the times. The script leaves F.csv: a row a person, the incidences at every time, cause
  * after cause.
  */
-import { InputError } from "graduate/core";
-import type { Outcomes, Table } from "graduate/data";
+import { InputError } from "graduate-survival/core";
+import type { Outcomes, Table } from "graduate-survival/data";
 import { formatNumbers, formatRows, readMatrix, runScript } from "../studies/peer-files.ts";
 import type { CauseSystem } from "./plan.ts";
 

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Backend, type FitRequest, fit, predictPeople, prepare } from "graduate";
+import { type Backend, type FitRequest, fit, predictPeople, prepare } from "graduate-survival";
 import {
   ALL_GROUP,
   type Group,
@@ -17,7 +17,7 @@ import {
   type Split,
   splitRows,
   type Table,
-} from "graduate/data";
+} from "graduate-survival/data";
 import { VERSION } from "../runs/checkout.ts";
 import { joinSplit, membersAmong, START } from "../runs/fit.ts";
 import { secondsSince } from "../studies/lines.ts";

@@ -3,9 +3,9 @@
  * defines it, from 0 to the last time; and its calibration, the mean over groups of the root mean square over time of a
  * group's mean F_k less its Aalen-Johansen curve, over the times at which ten of the group are at risk.
  */
-import { isAbsent } from "graduate/core";
-import { type Outcomes, pickOutcomes } from "graduate/data";
-import { type CausesInput, calibrateIncidence, scoreIncidence } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { type Outcomes, pickOutcomes } from "graduate-survival/data";
+import { type CausesInput, calibrateIncidence, scoreIncidence } from "graduate-survival/stats";
 import { round } from "../studies/lines.ts";
 import { mean } from "../summaries/summary.ts";
 import type { TableLine } from "./plan.ts";

@@ -4,7 +4,7 @@
  * their means; runs are judged by tests, and only where these could have decided otherwise (claims-evidence.ts).
  * Nothing is filled in.
  */
-import { DEFAULT_BINS } from "graduate/data";
+import { DEFAULT_BINS } from "graduate-survival/data";
 import type { PlanResults } from "../runs/committed.ts";
 import { expandPlan, type SystemName } from "../runs/plan.ts";
 import type { RunResult } from "../runs/results.ts";

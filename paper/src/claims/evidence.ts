@@ -9,8 +9,8 @@
  * one number per repeat each, positive where the statement is right: the statement holds where all are above 0 at 5 %,
  * does not hold where one is below 0 at 5 %, and is "not separated" in between.
  */
-import { betaQuantile, isAbsent } from "graduate/core";
-import { correctedResampledT, pairedT } from "graduate/stats";
+import { betaQuantile, isAbsent } from "graduate-survival/core";
+import { correctedResampledT, pairedT } from "graduate-survival/stats";
 import type { Plan, SystemName } from "../runs/plan.ts";
 import type { RunResult } from "../runs/results.ts";
 import { LEVEL } from "../summaries/summary.ts";

@@ -2,8 +2,8 @@
  * The paper's statements about other scores (§6.6, its examples), about what the constraint means, and about its
  * theorem and algorithm (§4, §5).
  */
-import { DEFAULT_BINS } from "graduate/data";
-import { boundOfTheorem } from "graduate/stats";
+import { DEFAULT_BINS } from "graduate-survival/data";
+import { boundOfTheorem } from "graduate-survival/stats";
 import { type Counterexample, type CounterexampleName, computeCounterexample } from "../examples/counter.ts";
 import { computeSwap } from "../examples/swap.ts";
 import { formatMarkdown } from "../pages/markdown.ts";

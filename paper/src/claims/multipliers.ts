@@ -3,7 +3,7 @@
  * and costs μ that are learnt instead of fixed by hand (§4). A run whose multipliers moved by less than a tenth of
  * their starting values has in effect a fixed penalty, drawn at random.
  */
-import { FIXED_PENALTY_BELOW, relativeMove } from "graduate/training";
+import { FIXED_PENALTY_BELOW, relativeMove } from "graduate-survival/training";
 import type { SystemName } from "../runs/plan.ts";
 import type { RunResult } from "../runs/results.ts";
 import { type Board, type ClaimInputs, VARIANTS } from "./board.ts";

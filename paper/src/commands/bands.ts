@@ -3,9 +3,9 @@
  * ends, and the same command resumes; --page makes the page of docs/results.
  */
 import type { Command } from "commander";
-import { modelToBytes } from "graduate";
-import { openWasmBackend, parseThreads, say } from "graduate/node";
-import type { Model } from "graduate/training";
+import { modelToBytes } from "graduate-survival";
+import { openWasmBackend, parseThreads, say } from "graduate-survival/node";
+import type { Model } from "graduate-survival/training";
 import { createBandsRunner, expandBandsPlan, readBandsPlan, runBandsPlan } from "../studies/bands.ts";
 import { addStudy, type Kept, type StudyOptions } from "./studies.ts";
 

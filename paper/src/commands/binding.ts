@@ -1,5 +1,5 @@
 /** `graduate reproduce binding` without --page: runs the study of holding (studies/binding.ts), line after line. */
-import { openWasmBackend, say } from "graduate/node";
+import { openWasmBackend, say } from "graduate-survival/node";
 import {
   createBindingRunner,
   expandBindingPlan,

@@ -4,7 +4,7 @@
  * Python with hazardous and comprisk; the public tables are those that paper/peers/causes-tables.R writes.
  */
 import type { Command } from "commander";
-import { openWasmBackend, parseThreads, say } from "graduate/node";
+import { openWasmBackend, parseThreads, say } from "graduate-survival/node";
 import { type CauseLine, expandCausesPlan, readCausesPlan, runCausesPlan } from "../causes/plan.ts";
 import { createCausesRunner } from "../causes/run.ts";
 import { addStudy, type Kept, type StudyOptions } from "./studies.ts";

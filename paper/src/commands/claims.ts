@@ -4,8 +4,8 @@
  */
 
 import type { Command } from "commander";
-import { findColumn, isMissing, readOutcomes, readTable } from "graduate/data";
-import { print, replaceFile, tableSourceFromPath } from "graduate/node";
+import { findColumn, isMissing, readOutcomes, readTable } from "graduate-survival/data";
+import { print, replaceFile, tableSourceFromPath } from "graduate-survival/node";
 import type { TableFacts } from "../claims/board.ts";
 import { summariseClaims } from "../claims/claims.ts";
 import { claimsPage } from "../pages/claims.page.ts";

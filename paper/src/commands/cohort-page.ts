@@ -1,7 +1,7 @@
 /**
  * `graduate reproduce TARGET --tables [FILE]`: the page of docs/results, made from existing results; nothing is run.
  */
-import { print, replaceFile } from "graduate/node";
+import { print, replaceFile } from "graduate-survival/node";
 import { cohortPage } from "../pages/cohort.page.ts";
 import { findPlanResults, readPlanResults, readPublished } from "../runs/committed.ts";
 import { type PageTarget, plansOf } from "../runs/targets.ts";

@@ -5,7 +5,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createUnwritableError, openWasmBackend, parseThreads, print, replaceFile, say } from "graduate/node";
+import {
+  createUnwritableError,
+  openWasmBackend,
+  parseThreads,
+  print,
+  replaceFile,
+  say,
+} from "graduate-survival/node";
 import { simulateCustomers } from "../customers/law.ts";
 import {
   createCustomersRunner,

@@ -6,7 +6,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Argument, type Command } from "commander";
-import { createUnwritableError, print, replaceFile } from "graduate/node";
+import { createUnwritableError, print, replaceFile } from "graduate-survival/node";
 import { computeExamples, EXAMPLE_NAMES, type ExampleName, type Examples } from "../examples/examples.ts";
 import { listFigures } from "../examples/figures.ts";
 import { exampleSections, examplesPage } from "../pages/examples.page.ts";

@@ -9,7 +9,7 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Argument, type Command } from "commander";
-import { InputError } from "graduate/core";
+import { InputError } from "graduate-survival/core";
 import {
   createProgress,
   createUnwritableError,
@@ -20,7 +20,7 @@ import {
   refuseUnwritable,
   replaceFile,
   say,
-} from "graduate/node";
+} from "graduate-survival/node";
 import { VERSION } from "../runs/checkout.ts";
 import { readSources } from "../runs/cohort-sources.ts";
 import { type OpenCohort, openCohort } from "../runs/cohorts.ts";

@@ -8,8 +8,8 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { InputError } from "graduate/core";
-import { readTable, type Table } from "graduate/data";
+import { InputError } from "graduate-survival/core";
+import { readTable, type Table } from "graduate-survival/data";
 import {
   createProgress,
   type LineForm,
@@ -20,7 +20,7 @@ import {
   replaceFile,
   tableSourceFromPath,
   warn,
-} from "graduate/node";
+} from "graduate-survival/node";
 import { z } from "zod";
 import { foldsPage, foldsSummaryPage } from "../pages/folds.page.ts";
 import { readCheckout } from "../runs/checkout.ts";

@@ -4,7 +4,7 @@
  * Cox models need R with survival; the public tables are those that paper/peers/follow-tables.R writes.
  */
 import type { Command } from "commander";
-import { openWasmBackend, parseThreads, say } from "graduate/node";
+import { openWasmBackend, parseThreads, say } from "graduate-survival/node";
 import { expandFollowPlan, type FollowLine, readFollowPlan, runFollowPlan } from "../follow/plan.ts";
 import { createFollowRunner } from "../follow/run.ts";
 import { addStudy, type Kept, type StudyOptions } from "./studies.ts";

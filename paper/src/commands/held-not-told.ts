@@ -5,7 +5,7 @@
  * the same for both. Help does not list them.
  */
 import type { Command } from "commander";
-import { openWasmBackend, parseThreads, say } from "graduate/node";
+import { openWasmBackend, parseThreads, say } from "graduate-survival/node";
 import { createHeldRunner, expandHeldPlan, readHeldPlan, runHeldPlan } from "../studies/held-not-told.ts";
 import {
   createHeldRealRunner,

@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createUnwritableError, print, replaceFile } from "graduate/node";
+import { createUnwritableError, print, replaceFile } from "graduate-survival/node";
 import { methodPage } from "../pages/method.page.ts";
 import { findPlanResults } from "../runs/committed.ts";
 import { PAGE_TARGETS } from "../runs/targets.ts";

@@ -5,7 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { createUnwritableError, print, replaceFile } from "graduate/node";
+import { createUnwritableError, print, replaceFile } from "graduate-survival/node";
 import { committedLines, STUDY_SUMMARIES } from "./studies.ts";
 
 export interface PictureFile {

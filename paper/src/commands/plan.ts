@@ -6,7 +6,7 @@
 
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { countOf } from "graduate/data";
+import { countOf } from "graduate-survival/data";
 import {
   addQueueAddress,
   createHead,
@@ -24,7 +24,7 @@ import {
   sayQueueGoesOn,
   shardOption,
   warn,
-} from "graduate/node";
+} from "graduate-survival/node";
 import { VERSION } from "../runs/checkout.ts";
 import { planFile } from "../runs/committed.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../runs/plan.ts";

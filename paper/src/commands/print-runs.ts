@@ -2,9 +2,9 @@
  * What `graduate reproduce` shows while it runs: a bar with the time left on a terminal, one plain line per run
  * elsewhere.
  */
-import { countOf } from "graduate/data";
-import { clearLive, isLive, say, showLive, warn } from "graduate/node";
-import { formatNumber, shorten } from "graduate/report";
+import { countOf } from "graduate-survival/data";
+import { clearLive, isLive, say, showLive, warn } from "graduate-survival/node";
+import { formatNumber, shorten } from "graduate-survival/report";
 import type { RunLine } from "../runs/plan.ts";
 import type { RunOutcome } from "../runs/pool.ts";
 import type { RunResult } from "../runs/results.ts";

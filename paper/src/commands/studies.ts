@@ -5,8 +5,8 @@
  */
 
 import type { Command } from "commander";
-import { InputError } from "graduate/core";
-import { parseThreads, print, replaceFile, say } from "graduate/node";
+import { InputError } from "graduate-survival/core";
+import { parseThreads, print, replaceFile, say } from "graduate-survival/node";
 import { causesPage } from "../causes/page.ts";
 import { summariseCauses } from "../causes/summary.ts";
 import { type CauseLine, readCausesPlan } from "../causes/plan.ts";

@@ -3,8 +3,8 @@
  * ends, and the same command resumes; --page makes the page of docs/results. Help does not list it.
  */
 import type { Command } from "commander";
-import { readTable } from "graduate/data";
-import { openWasmBackend, parseThreads, say, tableSourceFromPath } from "graduate/node";
+import { readTable } from "graduate-survival/data";
+import { openWasmBackend, parseThreads, say, tableSourceFromPath } from "graduate-survival/node";
 import { checkoutFile } from "../runs/checkout.ts";
 import { createFlchainRunner } from "../studies/life-table.ts";
 import {

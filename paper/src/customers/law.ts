@@ -8,7 +8,7 @@
  * contracts, leave less after month 6. Customers joined over the last four years, in the west over the last two and a
  * half: how long they are followed depends on the region. Nobody in it is real.
  */
-import { createRandom, exp, type Random } from "graduate/core";
+import { createRandom, exp, type Random } from "graduate-survival/core";
 import { drawExponential, drawPoisson } from "../eye/draw.ts";
 
 export const PLANS = ["basic", "standard", "premium"] as const;

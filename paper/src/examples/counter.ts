@@ -5,7 +5,7 @@
  * censoring (example 3). This file computes the scores with the library's own functions, and what the objectives do
  * from there with and without the constraint (descent.ts).
  */
-import type { BinnedRightCensored, Curves } from "graduate/data";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
 import {
   type DistanceName,
   measureDistances,
@@ -13,7 +13,7 @@ import {
   prepareConstraints,
   rankedProbability,
   xcalPenalty,
-} from "graduate/objectives";
+} from "graduate-survival/objectives";
 import {
   type BinnedKaplanMeier,
   type BrierConvention,
@@ -25,7 +25,7 @@ import {
   kaplanMeierBinned,
   meanCurve,
   rankedProbabilityScore,
-} from "graduate/stats";
+} from "graduate-survival/stats";
 import { descendFreely, EXAMPLE_BINS, type FreeLoss, hazardsOf, logitsOf } from "./descent.ts";
 import { binPeople, type ExamplePerson, everyone, requireMeasured, stepCurves } from "./people.ts";
 

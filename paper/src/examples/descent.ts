@@ -4,7 +4,7 @@
  * those of training (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g = 0, one step
  * of Adam on the logits, then one of μ (Algorithm 1). Float64 throughout.
  */
-import type { BinnedRightCensored, Curves } from "graduate/data";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
 import {
   buildStrata,
   type Constraints,
@@ -22,8 +22,8 @@ import {
   rankedProbability,
   type StratumCell,
   xcalPenalty,
-} from "graduate/objectives";
-import { createOptimiser, nextMultipliers } from "graduate/training";
+} from "graduate-survival/objectives";
+import { createOptimiser, nextMultipliers } from "graduate-survival/training";
 
 export type FreeLoss = "none" | "likelihood" | "xcal" | "rps";
 

@@ -4,7 +4,7 @@
  * gives everyone the mean curve, or exchanges the first and the last, has the right mean and no order or the wrong one.
  * The paper's figure has no numbers: these hazards are ours.
  */
-import type { BinnedRightCensored, Curves } from "graduate/data";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
 import {
   concordanceHalfTies,
   concordancePaper,
@@ -13,7 +13,7 @@ import {
   meanCurve,
   timeDependentPairs,
   totalScore,
-} from "graduate/stats";
+} from "graduate-survival/stats";
 import { requireMeasured } from "./people.ts";
 
 export interface LevelLine {

@@ -1,7 +1,7 @@
 /** What the examples share: people of the paper's little tables, their step curves, and everyone as a group. */
-import { isAbsent, type Measured } from "graduate/core";
-import type { BinnedRightCensored, Curves } from "graduate/data";
-import type { NamedRows } from "graduate/objectives";
+import { isAbsent, type Measured } from "graduate-survival/core";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
+import type { NamedRows } from "graduate-survival/objectives";
 
 /** A person from the paper's little tables, with the prediction. */
 export interface ExamplePerson {

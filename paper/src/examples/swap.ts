@@ -5,7 +5,7 @@
  * cells are large enough to be formed as in training; and two who both die before the horizon, which the cells do not
  * detect either, because they are cut by the risk at the horizon.
  */
-import type { BinnedRightCensored, Curves } from "graduate/data";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
 import {
   concordanceHalfTies,
   concordancePaper,
@@ -13,7 +13,7 @@ import {
   kaplanMeierBinned,
   meanCurve,
   timeDependentPairs,
-} from "graduate/stats";
+} from "graduate-survival/stats";
 import { descendFreely, type FreeConstraint, measureConstraint } from "./descent.ts";
 import { binPeople, type ExamplePerson, everyone, requireMeasured, stepCurves } from "./people.ts";
 

@@ -6,11 +6,11 @@
  * are drawn by seed.
  */
 
-import type { AuditTable } from "graduate";
-import { createRandom } from "graduate/core";
-import type { BinnedRightCensored, Curves } from "graduate/data";
-import { type NamedRows, prepareConstraints } from "graduate/objectives";
-import { kaplanMeierBinned } from "graduate/stats";
+import type { AuditTable } from "graduate-survival";
+import { createRandom } from "graduate-survival/core";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
+import { type NamedRows, prepareConstraints } from "graduate-survival/objectives";
+import { kaplanMeierBinned } from "graduate-survival/stats";
 import { auditCurves } from "../runs/fit.ts";
 import { type CellDistance, descendFreely, type FreeLoss, measureConstraint } from "./descent.ts";
 import { everyone } from "./people.ts";

@@ -4,7 +4,7 @@
  * Poisson by searching its distribution function from 0 up with one uniform, with large means as a sum of smaller ones.
  * Uniform and normal draws are those of random.ts.
  */
-import { exp, log, log1p, power, type Random } from "graduate/core";
+import { exp, log, log1p, power, type Random } from "graduate-survival/core";
 
 /** Below this mean, e^−mean stays far from underflow and the running sums keep 53 bits of the uniform. */
 const LARGEST_POISSON_PIECE = 30;

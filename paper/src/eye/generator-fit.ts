@@ -16,7 +16,7 @@ import {
   invertCholesky,
   log,
   solveCholesky,
-} from "graduate/core";
+} from "graduate-survival/core";
 import type { EyeCohort } from "./simulate.ts";
 import { DAYS_PER_YEAR, type EventModel, SHAPE_NAMES, survivalOf, TERM_NAMES, TERMS } from "./survival.ts";
 

@@ -7,7 +7,7 @@
  * the event.
  */
 
-import { exp, power, type Random } from "graduate/core";
+import { exp, power, type Random } from "graduate-survival/core";
 import { drawExponential, drawGamma, drawPoisson } from "./draw.ts";
 
 /** The draws that the law uses, so that others can be substituted. */

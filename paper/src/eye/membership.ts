@@ -3,8 +3,8 @@
  * cohort, and the area under its ROC curve on another. Features are encoded as the product's models see them, medians
  * in place of missing values.
  */
-import { exp, factorCholesky, log1p, solveCholesky } from "graduate/core";
-import { encode, fitEncoder, type Table } from "graduate/data";
+import { exp, factorCholesky, log1p, solveCholesky } from "graduate-survival/core";
+import { encode, fitEncoder, type Table } from "graduate-survival/data";
 
 /** A small ridge, in rows: it keeps the coefficients finite where the features tell members apart without fail. */
 const RIDGE = 1e-3;

@@ -9,8 +9,8 @@
  * fitted on 12,000 they are up to .03 lower at the lowest level and .01 at the others. The noise has its own stream of
  * the cohort's seed: a person and his noise are the same at every level.
  */
-import { createRandom, InputError } from "graduate/core";
-import { type Group, type NumberColumn, resolveGroups, type Table } from "graduate/data";
+import { createRandom, InputError } from "graduate-survival/core";
+import { type Group, type NumberColumn, resolveGroups, type Table } from "graduate-survival/data";
 import { membershipArea } from "./membership.ts";
 import type { EyeCohort } from "./simulate.ts";
 

@@ -4,14 +4,14 @@
  * table is what a file of it would hold: features rounded, some values missing, times in whole days. The truth comes
  * with it: S(t|x) of the values before rounding and before any went missing. Nobody in it is real.
  */
-import { createRandom, exp, InputError, powerOfTen } from "graduate/core";
+import { createRandom, exp, InputError, powerOfTen } from "graduate-survival/core";
 import {
   type CategoryColumn,
   MISSING_CODE,
   type NumberColumn,
   type RightCensored,
   type Table,
-} from "graduate/data";
+} from "graduate-survival/data";
 import {
   createEyeDraws,
   drawPerson,

@@ -6,7 +6,7 @@
  * eight terms and one shape are in use, and Cox's model is true; 1 is half of 2. generator-fit.ts estimates the same
  * family with other constants.
  */
-import { exp, log1p, power } from "graduate/core";
+import { exp, log1p, power } from "graduate-survival/core";
 import type { EyePerson } from "./law.ts";
 
 export const DAYS_PER_YEAR = 365.25;

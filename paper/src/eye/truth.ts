@@ -9,7 +9,7 @@
  * in chunks, and only pairs within a chunk are compared: no pair is favoured, and at most one chunk of curves is in
  * memory.
  */
-import { InputError, isAbsent } from "graduate/core";
+import { InputError, isAbsent } from "graduate-survival/core";
 import {
   type BinnedRightCensored,
   binOutcomes,
@@ -20,8 +20,8 @@ import {
   resolveGroups,
   type Table,
   type TimeGrid,
-} from "graduate/data";
-import { concordancePaper, type TimeDependentPairs, timeDependentPairs } from "graduate/stats";
+} from "graduate-survival/data";
+import { concordancePaper, type TimeDependentPairs, timeDependentPairs } from "graduate-survival/stats";
 import { type EyeCohort, type EyeSettings, simulateEye } from "./simulate.ts";
 
 /** Default size of a fresh sample: a mean over one in a hundred of them is known to about .001. */

@@ -7,7 +7,7 @@
  * bend (age over 72) and an interaction: the treatment that helps others does not help smokers. Those with a high
  * marker are treated sooner, so whoever is treated differs from whoever is not.
  */
-import { createRandom, exp, log, type Random } from "graduate/core";
+import { createRandom, exp, log, type Random } from "graduate-survival/core";
 import { drawExponential } from "../eye/draw.ts";
 
 /** Groups: three of what is known at the diagnosis or changes, one cross of both. */

@@ -2,7 +2,7 @@
  * The page on late entry, changing covariates and weights: where graduate is lower, on par and higher beside Cox models
  * of R, then the numbers part by part. Every sentence that compares is made from the lines.
  */
-import { countOf } from "graduate/data";
+import { countOf } from "graduate-survival/data";
 import { formatMarkdown } from "../pages/markdown.ts";
 import {
   LEAST_TESTED,

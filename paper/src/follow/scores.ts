@@ -2,9 +2,9 @@
  * Scores of curves that hold where people enter late: concordance among those who had entered, the likelihood of
  * hazards that are constant within intervals, observed and expected events. Every row counts while it is at risk.
  */
-import { isAbsent, log } from "graduate/core";
-import { binOutcomes, type Outcomes, pickOutcomes, type TimeGrid } from "graduate/data";
-import { atRiskShare, concordanceHarrell, logrankIndividual, mortalityRisk } from "graduate/stats";
+import { isAbsent, log } from "graduate-survival/core";
+import { binOutcomes, type Outcomes, pickOutcomes, type TimeGrid } from "graduate-survival/data";
+import { atRiskShare, concordanceHarrell, logrankIndividual, mortalityRisk } from "graduate-survival/stats";
 import { round } from "../studies/lines.ts";
 import type { FollowTableLine, GroupEvents } from "./plan.ts";
 

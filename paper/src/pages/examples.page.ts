@@ -2,7 +2,7 @@
  * The page docs/results/examples.md: what the paper claims in each example, the printed numbers beside ours, and what
  * we add.
  */
-import type { Scores } from "graduate/stats";
+import type { Scores } from "graduate-survival/stats";
 import {
   type Counterexample,
   type CounterexampleName,

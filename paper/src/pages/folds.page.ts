@@ -3,8 +3,8 @@
  * (summaries/fold-ranks.ts has the numbers).
  */
 
-import { isAbsent } from "graduate/core";
-import { correctedResampledT } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { correctedResampledT } from "graduate-survival/stats";
 import type { FoldSystem } from "../runs/folds.ts";
 import {
   type CoxGate,

@@ -1,5 +1,5 @@
 /** The part on real tables of docs/results/held-not-told.md (summaries/held-real.ts has the numbers). */
-import type { PairedTest } from "graduate/stats";
+import type { PairedTest } from "graduate-survival/stats";
 import type {
   HeldGroupMeans,
   HeldRealChange,

@@ -2,7 +2,7 @@
  * What the figures have in common: the colours, which are Okabe and Ito's and follow the reader's light or dark theme,
  * and how a chart of Observable Plot becomes the text of an SVG file.
  */
-import { svgMarkup } from "graduate/report";
+import { svgMarkup } from "graduate-survival/report";
 
 /** Coordinates beyond this many decimals are rounding error of the machine that drew them. */
 const DECIMALS = 6;

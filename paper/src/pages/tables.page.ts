@@ -2,7 +2,7 @@
  * The page docs/results/tables.md: tables on which nothing was tuned, with means, differences and the outcome of every
  * command (summaries/unseen-tables.ts has the numbers).
  */
-import { DEFAULT_BINS } from "graduate/data";
+import { DEFAULT_BINS } from "graduate-survival/data";
 import { UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";
 import {
   compareWorstOfCox,

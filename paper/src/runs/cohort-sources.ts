@@ -1,8 +1,8 @@
 /** The files that a plan's cohort names, read from the checkout. */
 
-import { GraduateError, InputError } from "graduate/core";
-import { parseGroupsFile, readTable, type Table } from "graduate/data";
-import { readTextFile, tableSourceFromPath } from "graduate/node";
+import { GraduateError, InputError } from "graduate-survival/core";
+import { parseGroupsFile, readTable, type Table } from "graduate-survival/data";
+import { readTextFile, tableSourceFromPath } from "graduate-survival/node";
 import { checkoutFile } from "./checkout.ts";
 import type { CohortSources } from "./cohorts.ts";
 import type { CohortPlan, TableCohort } from "./plan.ts";

@@ -15,7 +15,7 @@ import {
   type Split,
   splitRows,
   type Table,
-} from "graduate/data";
+} from "graduate-survival/data";
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
 import type { CohortPlan, Plan } from "./plan.ts";
 

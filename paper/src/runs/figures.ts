@@ -7,8 +7,8 @@
  * the time grid, t = 0…T, to four decimals. The report draws them (report/cohort-plots.ts).
  */
 
-import type { Backend, TrainEvent } from "graduate";
-import { FormatError, InputError, isAbsent } from "graduate/core";
+import type { Backend, TrainEvent } from "graduate-survival";
+import { FormatError, InputError, isAbsent } from "graduate-survival/core";
 import {
   binOutcomes,
   type Curves,
@@ -17,8 +17,8 @@ import {
   pickOutcomes,
   type RightCensored,
   type TimeGrid,
-} from "graduate/data";
-import { groupSupport, kaplanMeier } from "graduate/stats";
+} from "graduate-survival/data";
+import { groupSupport, kaplanMeier } from "graduate-survival/stats";
 import { z } from "zod";
 import type { OpenCohort } from "./cohorts.ts";
 import { type Plan, SWITCHED, SYSTEM_NAMES, type SystemName } from "./plan.ts";

@@ -15,7 +15,7 @@ import {
   preparePredictor,
   type TrainEvent,
   type TrainRequest,
-} from "graduate";
+} from "graduate-survival";
 import {
   type BinnedRightCensored,
   binOutcomes,
@@ -29,17 +29,17 @@ import {
   type Split,
   type Table,
   type TimeGrid,
-} from "graduate/data";
-import { groupSupport } from "graduate/stats";
-import { placesAmong } from "graduate/study";
-import type { Model } from "graduate/training";
+} from "graduate-survival/data";
+import { groupSupport } from "graduate-survival/stats";
+import { placesAmong } from "graduate-survival/study";
+import type { Model } from "graduate-survival/training";
 import {
   boundPeople,
   calibrateBound,
   type ErrorParts,
   type PeopleBounds,
   prepareErrors,
-} from "graduate/verbs";
+} from "graduate-survival/verbs";
 
 export type { Backend, FitRequest, TrainEvent, TrainRequest };
 

@@ -14,8 +14,15 @@
  * a different fifth of those rows for validation, "… with splines" trained with splines of numbers.
  */
 
-import { type Backend, riskOf, type TrainRequest } from "graduate";
-import { createRandom, FormatError, InputError, isAbsent, type Measured, shuffle } from "graduate/core";
+import { type Backend, riskOf, type TrainRequest } from "graduate-survival";
+import {
+  createRandom,
+  FormatError,
+  InputError,
+  isAbsent,
+  type Measured,
+  shuffle,
+} from "graduate-survival/core";
 import {
   type Curves,
   type Encoder,
@@ -29,9 +36,9 @@ import {
   readOutcomes,
   type Table,
   type TimeGrid,
-} from "graduate/data";
-import { coxCurves, fitCox, linearPredictor, requireCurves } from "graduate/models";
-import { concordanceHarrell, concordanceUno, integratedBrier, mlr3probaTimes } from "graduate/stats";
+} from "graduate-survival/data";
+import { coxCurves, fitCox, linearPredictor, requireCurves } from "graduate-survival/models";
+import { concordanceHarrell, concordanceUno, integratedBrier, mlr3probaTimes } from "graduate-survival/stats";
 import { z } from "zod";
 import { asIn010, type FitRequest, fitModel, predictRows, START, timeGridOf } from "./fit.ts";
 import { isEnsemble, MEMBERS } from "./systems.ts";

@@ -1,6 +1,6 @@
 /** Placebo groups: the same sizes and overlaps as real groups, with members drawn at random. */
-import { createRandom, shuffle } from "graduate/core";
-import { type Group, resolveGroups, type Table } from "graduate/data";
+import { createRandom, shuffle } from "graduate-survival/core";
+import { type Group, resolveGroups, type Table } from "graduate-survival/data";
 
 /** Separate from every stream that a run of the same seed uses. */
 const PLACEBO_STREAM = 0x50000000;

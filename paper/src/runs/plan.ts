@@ -9,9 +9,9 @@
  * Nothing is read from disk here; paths in a plan are relative to the package.
  */
 
-import { FormatError, InputError } from "graduate/core";
-import { MAX_BINS } from "graduate/data";
-import { explainIssue } from "graduate/files";
+import { FormatError, InputError } from "graduate-survival/core";
+import { MAX_BINS } from "graduate-survival/data";
+import { explainIssue } from "graduate-survival/files";
 import { z } from "zod";
 
 export const SYSTEM_NAMES = [

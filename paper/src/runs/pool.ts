@@ -3,8 +3,8 @@
  * process dies (memory, a bug), its run fails and the process is replaced; the others go on. Runs that share a network
  * go to one process, as long as the other processes have other runs to do.
  */
-import { runInPool } from "graduate/node";
-import type { RunEvent } from "graduate/verbs";
+import { runInPool } from "graduate-survival/node";
+import type { RunEvent } from "graduate-survival/verbs";
 import type { Plan, RunLine } from "./plan.ts";
 import { networkKey } from "./shared-network.ts";
 import type { RunBackend, RunOutcome, SharedPlan } from "./worker.ts";

@@ -2,7 +2,7 @@
  * Runs of a plan by a queue: how they are submitted, and how a worker in another checkout makes them. The files that a
  * plan's cohorts name travel as paths within the checkout and SHA-256; a checkout that has others takes none of its runs.
  */
-import { InputError } from "graduate/core";
+import { InputError } from "graduate-survival/core";
 import {
   hashFile,
   hashKey,
@@ -10,7 +10,7 @@ import {
   type PlanHead,
   requireSameFile,
   runSubmitted,
-} from "graduate/node";
+} from "graduate-survival/node";
 import { checkoutFile } from "./checkout.ts";
 import { lineKey, type Plan, parsePlan, planContent, type RunLine } from "./plan.ts";
 import { passOn, type ReproducePoolOptions, workerFile } from "./pool.ts";

@@ -3,8 +3,8 @@
  * hold several plans. A file that holds another form of this plan is refused, and so is one whose runs were made
  * elsewhere: rounding differs between a processor and a graphics device, and a thousand steps enlarge it.
  */
-import { FormatError } from "graduate/core";
-import { openLines, type ShardHead } from "graduate/node";
+import { FormatError } from "graduate-survival/core";
+import { openLines, type ShardHead } from "graduate-survival/node";
 import { type Plan, planContent } from "./plan.ts";
 import {
   type CohortNames,

@@ -5,10 +5,10 @@
  * failed run is a line with its reason; a later line of the same run replaces it. The caller handles files.
  */
 
-import { FormatError } from "graduate/core";
-import { HEAD_START, type LineForm, parseHead, parseLines } from "graduate/node";
-import type { Scores } from "graduate/stats";
-import type { Model } from "graduate/training";
+import { FormatError } from "graduate-survival/core";
+import { HEAD_START, type LineForm, parseHead, parseLines } from "graduate-survival/node";
+import type { Scores } from "graduate-survival/stats";
+import type { Model } from "graduate-survival/training";
 import { z } from "zod";
 import type { TruthScores as ComputedTruth } from "../eye/truth.ts";
 import { lineKey, type Plan, planContent, SYSTEM_NAMES } from "./plan.ts";

@@ -4,10 +4,10 @@
  * of threads. The caller adds how long it took.
  */
 
-import type { Backend, TrainEvent } from "graduate";
-import { InputError } from "graduate/core";
-import { binOutcomes, pickOutcomes } from "graduate/data";
-import { groupSupport } from "graduate/stats";
+import type { Backend, TrainEvent } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
+import { binOutcomes, pickOutcomes } from "graduate-survival/data";
+import { groupSupport } from "graduate-survival/stats";
 import { type PredictCurves, type PrepareTruth, prepareTruth, TRUTH_PEOPLE } from "../eye/truth.ts";
 import { type CohortSources, type OpenCohort, openCohort } from "./cohorts.ts";
 import { auditCurves, membersAmong } from "./fit.ts";

@@ -3,7 +3,7 @@
  * that is a system of its own, with bit-identical training. A caller who runs many lines keeps the network on a shelf
  * and trains it once.
  */
-import type { Model, PresetName } from "graduate/training";
+import type { Model, PresetName } from "graduate-survival/training";
 import type { Plan, RunLine, SystemName } from "./plan.ts";
 
 export function isBoosted(system: SystemName): boolean {

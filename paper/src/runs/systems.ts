@@ -25,8 +25,8 @@
  *                         can be reached
  */
 
-import type { Backend, TrainEvent, TrainRequest } from "graduate";
-import { InputError } from "graduate/core";
+import type { Backend, TrainEvent, TrainRequest } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
 import {
   ALL_GROUP,
   addGroupColumns,
@@ -39,9 +39,9 @@ import {
   pickOutcomes,
   type Table,
   type TimeGrid,
-} from "graduate/data";
-import { applyBoost, fitBoost, fitBoostRounds, type McBoost } from "graduate/repair";
-import type { Model, PresetName } from "graduate/training";
+} from "graduate-survival/data";
+import { applyBoost, fitBoost, fitBoostRounds, type McBoost } from "graduate-survival/repair";
+import type { Model, PresetName } from "graduate-survival/training";
 import { fitGenerator } from "../eye/generator-fit.ts";
 import type { EyeCohort } from "../eye/simulate.ts";
 import type { OpenCohort } from "./cohorts.ts";

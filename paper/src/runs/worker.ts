@@ -7,11 +7,11 @@
  * runs go on.
  */
 
-import type { Backend } from "graduate";
-import { GraduateError } from "graduate/core";
-import { openWasmBackend, openWebGpuBackend, serveRuns } from "graduate/node";
-import type { Model } from "graduate/training";
-import { runWithShares } from "graduate/verbs";
+import type { Backend } from "graduate-survival";
+import { GraduateError } from "graduate-survival/core";
+import { openWasmBackend, openWebGpuBackend, serveRuns } from "graduate-survival/node";
+import type { Model } from "graduate-survival/training";
+import { runWithShares } from "graduate-survival/verbs";
 import { keepLastTruth } from "../eye/truth.ts";
 import { readSources } from "./cohort-sources.ts";
 import type { CohortSources } from "./cohorts.ts";

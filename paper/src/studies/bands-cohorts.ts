@@ -13,7 +13,7 @@ import {
   splitRows,
   type Table,
   tableSourceFromBytes,
-} from "graduate/data";
+} from "graduate-survival/data";
 import { LAWS, type Law } from "../bands/laws.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { readCheckout } from "../runs/checkout.ts";

@@ -4,10 +4,10 @@
  * within the band, by tenths of risk and of the grid and by group, for the band as shipped and for its rivals; and how
  * many fresh people's events come after their lower bound. paper/plans/bands.json is the plan.
  */
-import type { Backend } from "graduate";
-import type { Table } from "graduate/data";
-import type { Model } from "graduate/training";
-import { drawBands, type ErrorParts, halfWidths, measureMissed } from "graduate/verbs";
+import type { Backend } from "graduate-survival";
+import type { Table } from "graduate-survival/data";
+import type { Model } from "graduate-survival/training";
+import { drawBands, type ErrorParts, halfWidths, measureMissed } from "graduate-survival/verbs";
 import { z } from "zod";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
 import {

@@ -4,8 +4,8 @@
  * time, which no smooth baseline has; "many groups", 300 groups told or 23, Cox, and MCBoostSurv told of the 300 after
  * a network that is told of none, all scored on the 300.
  */
-import { type Backend, boost } from "graduate";
-import { createRandom, exp } from "graduate/core";
+import { type Backend, boost } from "graduate-survival";
+import { createRandom, exp } from "graduate-survival/core";
 import {
   ALL_GROUP,
   binOutcomes,
@@ -17,8 +17,8 @@ import {
   readOutcomes,
   splitRows,
   type Table,
-} from "graduate/data";
-import { applyBoost } from "graduate/repair";
+} from "graduate-survival/data";
+import { applyBoost } from "graduate-survival/repair";
 import { drawExponential } from "../eye/draw.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { scoreAgainstTruth } from "../eye/truth.ts";

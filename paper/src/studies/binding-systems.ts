@@ -6,7 +6,7 @@
  * splines, as version 0.1.0 did. "held, all only" names no groups, and "held, placebo groups" groups of the same sizes
  * and overlaps whose members are drawn at random. "no solve of groups" is the network on the likelihood alone.
  */
-import type { Backend } from "graduate";
+import type { Backend } from "graduate-survival";
 import {
   ALL_GROUP,
   type Group,
@@ -14,8 +14,8 @@ import {
   type Split,
   type Table,
   type TimeGrid,
-} from "graduate/data";
-import type { Model } from "graduate/training";
+} from "graduate-survival/data";
+import type { Model } from "graduate-survival/training";
 import type { EyeSettings } from "../eye/simulate.ts";
 import type { PredictCurves } from "../eye/truth.ts";
 import {

@@ -5,9 +5,9 @@
  * error A of group means (eye/truth.ts). paper/plans/binding.json is the plan. A run saves a line for each seed, size
  * and system and does not repeat lines it finds. The parts of a few lines are in binding-parts.ts.
  */
-import type { Backend } from "graduate";
-import { InputError } from "graduate/core";
-import { ALL_GROUP, type Group, groupsFromFile, parseGroupsFile, splitRows } from "graduate/data";
+import type { Backend } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
+import { ALL_GROUP, type Group, groupsFromFile, parseGroupsFile, splitRows } from "graduate-survival/data";
 import { z } from "zod";
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth, type TruthScores } from "../eye/truth.ts";

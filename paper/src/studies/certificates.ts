@@ -5,9 +5,16 @@
  * ones lowered by c in every bin, so the true distance of every group is c over any bins. λ and the bins come either
  * from training rows (three times as many people) or not.
  */
-import { createRandom, isAbsent, type Random } from "graduate/core";
-import type { BinnedRightCensored, Curves } from "graduate/data";
-import { boundExactly, certify, type FollowUp, groupSupport, meanCurve, tallyFollowUp } from "graduate/stats";
+import { createRandom, isAbsent, type Random } from "graduate-survival/core";
+import type { BinnedRightCensored, Curves } from "graduate-survival/data";
+import {
+  boundExactly,
+  certify,
+  type FollowUp,
+  groupSupport,
+  meanCurve,
+  tallyFollowUp,
+} from "graduate-survival/stats";
 
 const T = 30;
 const FEATURES = 5;

@@ -3,7 +3,7 @@
  * columns, bands of numbers between the quarters of the training rows, and then crosses of two values or of a value and
  * a band of age, in that order, as long as a group has at least 100 training rows.
  */
-import type { Column, Group, Table } from "graduate/data";
+import type { Column, Group, Table } from "graduate-survival/data";
 import { membersAmong } from "../runs/fit.ts";
 
 const MINIMUM_ROWS = 100;

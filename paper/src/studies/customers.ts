@@ -3,7 +3,7 @@
  * known (customers/law.ts). Each system is scored on fresh customers by the error A of group means, by ISE, and by what
  * a company counts: the months that a group's customers stay within a horizon. paper/plans/customers.json is the plan.
  */
-import type { Backend } from "graduate";
+import type { Backend } from "graduate-survival";
 import {
   ALL_GROUP,
   addGroupColumns,
@@ -16,7 +16,7 @@ import {
   splitRows,
   type Table,
   tableSourceFromBytes,
-} from "graduate/data";
+} from "graduate-survival/data";
 import { z } from "zod";
 import { PLANS, REGIONS, simulateCustomers, staying } from "../customers/law.ts";
 import { readCheckout, VERSION } from "../runs/checkout.ts";

@@ -14,8 +14,8 @@
  * of people whose losses become equal: the objective has kinks there, and the fit ends near its minimum without
  * claiming to have converged. The later paper's exact form without a split, and deep predictors, are not here.
  */
-import { createRandom, exp, InputError, log, shuffle } from "graduate/core";
-import { coxCurves } from "graduate/models";
+import { createRandom, exp, InputError, log, shuffle } from "graduate-survival/core";
+import { coxCurves } from "graduate-survival/models";
 import { robustFactor, worstCase } from "./dro-loss.ts";
 import { minimise } from "./lbfgs.ts";
 

@@ -5,7 +5,7 @@
  * (Duchi and Namkoong 2021). The distribution that attains it weighs each person by [ℓ_i − η]₊; these weights are the
  * derivative of the worst case by the losses. With α = 1 it is the plain mean, which η reaches only at −∞.
  */
-import { InputError } from "graduate/core";
+import { InputError } from "graduate-survival/core";
 
 export interface WorstCase {
   readonly value: number;

@@ -6,8 +6,8 @@
  * ISE; and the C-index of the same people uncensored. paper/plans/held-not-told.json is the plan. A run saves a line
  * for each strength, seed, size and system, and does not repeat lines it finds.
  */
-import type { Backend } from "graduate";
-import { InputError } from "graduate/core";
+import type { Backend } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
 import {
   ALL_GROUP,
   type Group,
@@ -16,8 +16,8 @@ import {
   readOutcomes,
   splitRows,
   type Table,
-} from "graduate/data";
-import type { Model, VerdictStatus } from "graduate/training";
+} from "graduate-survival/data";
+import type { Model, VerdictStatus } from "graduate-survival/training";
 import { z } from "zod";
 import {
   addProxy,

@@ -7,8 +7,8 @@
  * repeat lines it finds.
  */
 import { join } from "node:path";
-import type { Backend } from "graduate";
-import { InputError, isAbsent } from "graduate/core";
+import type { Backend } from "graduate-survival";
+import { InputError, isAbsent } from "graduate-survival/core";
 import {
   ALL_GROUP,
   type BinnedRightCensored,
@@ -20,16 +20,16 @@ import {
   readTable,
   splitRows,
   type Table,
-} from "graduate/data";
-import { tableSourceFromPath } from "graduate/node";
+} from "graduate-survival/data";
+import { tableSourceFromPath } from "graduate-survival/node";
 import {
   equalEventBlocks,
   measureDistances,
   measureStatistics,
   prepareConstraints,
-} from "graduate/objectives";
-import { MINIMUM_EVENTS, noiseFloor } from "graduate/stats";
-import type { Model, VerdictStatus } from "graduate/training";
+} from "graduate-survival/objectives";
+import { MINIMUM_EVENTS, noiseFloor } from "graduate-survival/stats";
+import type { Model, VerdictStatus } from "graduate-survival/training";
 import { z } from "zod";
 import { checkoutFile, readCheckout, VERSION } from "../runs/checkout.ts";
 import { auditCurves, membersAmong } from "../runs/fit.ts";

@@ -4,7 +4,7 @@
  * are told, and to nobody else. What the curves are judged by is in held-not-told.ts for simulated people and in
  * held-real.ts for real ones.
  */
-import { type Backend, boost, prepare } from "graduate";
+import { type Backend, boost, prepare } from "graduate-survival";
 import {
   ALL_GROUP,
   addGroupColumns,
@@ -16,9 +16,9 @@ import {
   type Split,
   type Table,
   type TimeGrid,
-} from "graduate/data";
-import { applyBoost } from "graduate/repair";
-import type { Model } from "graduate/training";
+} from "graduate-survival/data";
+import { applyBoost } from "graduate-survival/repair";
+import type { Model } from "graduate-survival/training";
 import type { PredictCurves } from "../eye/truth.ts";
 import {
   fitModel,

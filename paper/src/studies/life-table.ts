@@ -3,8 +3,8 @@
  * many of the whole population would live (paper/life-table), and the remaining people judge. The study's people are
  * of one county, so targets may clash with them: clashes are counted, and held all the same.
  */
-import type { Backend } from "graduate";
-import { InputError } from "graduate/core";
+import type { Backend } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
 import {
   type Group,
   joinRows,
@@ -13,8 +13,8 @@ import {
   readOutcomes,
   splitRows,
   type Table,
-} from "graduate/data";
-import { MINIMUM_EVENTS, testClash } from "graduate/stats";
+} from "graduate-survival/data";
+import { MINIMUM_EVENTS, testClash } from "graduate-survival/stats";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
 import { auditRows, fitModel, membersAmong } from "../runs/fit.ts";
 import { mean } from "../summaries/summary.ts";

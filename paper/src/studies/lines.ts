@@ -3,7 +3,7 @@
  * ends. Work that has a line is not repeated. Numbers are rounded, so that lines stay short.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { InputError } from "graduate/core";
+import { InputError } from "graduate-survival/core";
 import { z } from "zod";
 
 export function parseStudyPlan<Plan>(schema: z.ZodType<Plan>, text: string, where: string): Plan {

@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InputError } from "graduate/core";
-import { cellText, findColumn, type Table } from "graduate/data";
+import { InputError } from "graduate-survival/core";
+import { cellText, findColumn, type Table } from "graduate-survival/data";
 import { checkoutFile } from "../runs/checkout.ts";
 
 export interface PeerScript {

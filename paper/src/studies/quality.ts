@@ -5,8 +5,8 @@
  * as the only group, and placebo groups (the same sizes and overlaps, members drawn at random); the network knows the
  * real groups in all of them. Every system is scored on the same test rows and real groups.
  */
-import type { TrainRequest } from "graduate";
-import { InputError } from "graduate/core";
+import type { TrainRequest } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
 import {
   ALL_GROUP,
   addGroupColumns,
@@ -25,10 +25,10 @@ import {
   splitFromTable,
   splitRows,
   type Table,
-} from "graduate/data";
-import { openWasmBackend, tableSourceFromPath } from "graduate/node";
-import { groupSupport } from "graduate/stats";
-import type { Model } from "graduate/training";
+} from "graduate-survival/data";
+import { openWasmBackend, tableSourceFromPath } from "graduate-survival/node";
+import { groupSupport } from "graduate-survival/stats";
+import type { Model } from "graduate-survival/training";
 import { checkoutFile, readCheckout } from "../runs/checkout.ts";
 import { asIn010, auditCurves, fitModel, membersAmong, predictRows, timeGridOf } from "../runs/fit.ts";
 import { addPlacebos, namePlacebos } from "../runs/placebo.ts";

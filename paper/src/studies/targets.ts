@@ -4,8 +4,8 @@
  * true ones. life-table.ts does the same on real people. paper/plans/targets.json is the plan. A run saves a line for
  * each seed and system, and does not repeat lines it finds.
  */
-import { type Backend, prepare } from "graduate";
-import { isAbsent } from "graduate/core";
+import { type Backend, prepare } from "graduate-survival";
+import { isAbsent } from "graduate-survival/core";
 import {
   ALL_GROUP,
   type Group,
@@ -14,8 +14,8 @@ import {
   resolveGroups,
   splitRows,
   type Targets,
-} from "graduate/data";
-import { type Clash, kaplanMeier, survivalAt, testClash } from "graduate/stats";
+} from "graduate-survival/data";
+import { type Clash, kaplanMeier, survivalAt, testClash } from "graduate-survival/stats";
 import { z } from "zod";
 import { type EyeSettings, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth } from "../eye/truth.ts";

@@ -9,7 +9,7 @@ import {
   type Split,
   type Table,
   tableSourceFromBytes,
-} from "graduate/data";
+} from "graduate-survival/data";
 import { membersAmong } from "../runs/fit.ts";
 import { round } from "./lines.ts";
 

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Split } from "graduate/data";
+import type { Split } from "graduate-survival/data";
 import { checkoutFile } from "../runs/checkout.ts";
 import { openUnseen, splitUnseen, type UnseenTable } from "./unseen-tables.ts";
 

@@ -6,8 +6,8 @@
  * unseen-commands.ts has the commands that a user would run.
  */
 import { join } from "node:path";
-import type { AuditTable, FitRequest } from "graduate";
-import { InputError } from "graduate/core";
+import type { AuditTable, FitRequest } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
 import {
   addGroupColumns,
   checkTable,
@@ -17,9 +17,9 @@ import {
   type Split,
   splitRows,
   type Table,
-} from "graduate/data";
-import { openWasmBackend, tableSourceFromPath } from "graduate/node";
-import { MINIMUM_EVENTS } from "graduate/stats";
+} from "graduate-survival/data";
+import { openWasmBackend, tableSourceFromPath } from "graduate-survival/node";
+import { MINIMUM_EVENTS } from "graduate-survival/stats";
 import { readCheckout } from "../runs/checkout.ts";
 import { asIn010, auditRows, fitDefault, START } from "../runs/fit.ts";
 import { mean } from "../summaries/summary.ts";

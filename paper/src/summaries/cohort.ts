@@ -2,7 +2,7 @@
  * The contents of a cohort page of docs/results: the plans of one of the paper's tables, with the existing runs of
  * each.
  */
-import { DEFAULT_BINS } from "graduate/data";
+import { DEFAULT_BINS } from "graduate-survival/data";
 import type { PlanResults } from "../runs/committed.ts";
 import { expandPlan, lineKey, type Plan, SWITCHED } from "../runs/plan.ts";
 import type { Results } from "../runs/results.ts";

@@ -1,6 +1,6 @@
 /** What the page on customers shows: means over seeds by size and system, and tests of graduate against the others. */
-import { isAbsent } from "graduate/core";
-import { pairedT } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { pairedT } from "graduate-survival/stats";
 import {
   CUSTOMER_SYSTEMS,
   type CustomerGroup,

@@ -6,8 +6,8 @@
  * Folds of one cross-validation share training rows, so the differences are tested with the corrected resampled t.
  */
 
-import { InputError } from "graduate/core";
-import { findColumn, type Table } from "graduate/data";
+import { InputError } from "graduate-survival/core";
+import { findColumn, type Table } from "graduate-survival/data";
 import type { FoldScores, FoldSystem } from "../runs/folds.ts";
 import { mean } from "./summary.ts";
 

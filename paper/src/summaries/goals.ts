@@ -3,7 +3,7 @@
  * truth on simulated people. A goal is met or missed by the means as they are; the paired difference ± its standard
  * error beside it says how much that means.
  */
-import { binomialUpperTail } from "graduate/core";
+import { binomialUpperTail } from "graduate-survival/core";
 import { type ClaimInputs, cohortOf } from "../claims/board.ts";
 import { formatSigned } from "../pages/markdown.ts";
 import type { SystemName } from "../runs/plan.ts";

@@ -1,10 +1,10 @@
 /**
  * The contents of the part on real tables of the page on groups that are held and not told: means over the splits that
  * have every system, and differences to "free" paired by split. Splits share people, so their standard errors are
- * corrected (graduate/stats, correctedResampledT).
+ * corrected (graduate-survival/stats, correctedResampledT).
  */
-import { isAbsent } from "graduate/core";
-import { binomialRange, correctedResampledT, type PairedTest } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { binomialRange, correctedResampledT, type PairedTest } from "graduate-survival/stats";
 import {
   expandHeldRealPlan,
   type HeldRealLine,

@@ -4,9 +4,9 @@
  * initialisations. Beside them: where the multipliers went, and what more updates to a dual step, or fewer looks at the
  * validation rows, change.
  */
-import { isAbsent } from "graduate/core";
-import { type PairedTest, pairedT } from "graduate/stats";
-import { FIXED_PENALTY_BELOW } from "graduate/training";
+import { isAbsent } from "graduate-survival/core";
+import { type PairedTest, pairedT } from "graduate-survival/stats";
+import { FIXED_PENALTY_BELOW } from "graduate-survival/training";
 import { moveOf } from "../claims/multipliers.ts";
 import type { PlanResults } from "../runs/committed.ts";
 import type { SystemName } from "../runs/plan.ts";

@@ -4,8 +4,8 @@
  * tested by Student's t; splits of one table share rows, which the corrected resampled t allows for, and its standard
  * errors are the wider.
  */
-import { isAbsent } from "graduate/core";
-import { correctedResampledT, pairedT } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { correctedResampledT, pairedT } from "graduate-survival/stats";
 import { type Estimate, estimate, LEVEL, mean } from "./summary.ts";
 
 /** A score of a line; lower is better. */

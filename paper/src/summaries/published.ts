@@ -1,6 +1,6 @@
 /** The paper's printed tables, from paper/published.json: kept as text, since a printed 0.42 is not a 0.420. */
 
-import { FormatError } from "graduate/core";
+import { FormatError } from "graduate-survival/core";
 import { z } from "zod";
 
 export const METRICS = ["concordance", "logrank", "ece", "total"] as const;

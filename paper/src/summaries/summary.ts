@@ -5,7 +5,7 @@
  * result is about this test set only.
  */
 
-import { isAbsent } from "graduate/core";
+import { isAbsent } from "graduate-survival/core";
 import {
   correctedResampledT,
   countWins,
@@ -15,7 +15,7 @@ import {
   pairedT,
   totalScore,
   type WinCount,
-} from "graduate/stats";
+} from "graduate-survival/stats";
 import type { Plan, SystemName } from "../runs/plan.ts";
 import { SYSTEM_NAMES } from "../runs/plan.ts";
 import type { Results, RunResult } from "../runs/results.ts";

@@ -1,6 +1,6 @@
 /** The contents of the page on targets: means over seeds, paired comparisons, clashes, and what was wanted. */
-import { isAbsent } from "graduate/core";
-import { pairedT } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { pairedT } from "graduate-survival/stats";
 import {
   type EyeTargetLine,
   expandTargetsPlan,

@@ -3,9 +3,9 @@
  * corrected resampled t, and the outcome of every command. Everything said of a table is computed here from its lines.
  */
 
-import { isAbsent } from "graduate/core";
-import { holm } from "graduate/stats";
-import { compareSplits, type MethodDifference } from "graduate/verbs";
+import { isAbsent } from "graduate-survival/core";
+import { holm } from "graduate-survival/stats";
+import { compareSplits, type MethodDifference } from "graduate-survival/verbs";
 import { type CommandLine, UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";
 import type {
   FailedRun,

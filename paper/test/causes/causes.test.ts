@@ -1,7 +1,7 @@
 // Peers' files are refused where they have another shape, places and verdicts are what they say, a line has the scores
 // that the plan names, and the page is made from the committed lines.
 import { readFileSync } from "node:fs";
-import { openWasmBackend } from "graduate/node";
+import { openWasmBackend } from "graduate-survival/node";
 import { describe, expect, test } from "vitest";
 import { LAW_GROUPS } from "../../src/causes/law.ts";
 import { causesPage } from "../../src/causes/page.ts";

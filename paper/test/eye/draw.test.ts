@@ -9,7 +9,7 @@ import {
   logGammaUpper,
   normalQuantile,
   type Random,
-} from "graduate/core";
+} from "graduate-survival/core";
 import { describe, expect, test } from "vitest";
 import { drawExponential, drawGamma, drawPoisson } from "../../src/eye/draw.ts";
 

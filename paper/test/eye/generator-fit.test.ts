@@ -1,9 +1,9 @@
 // The generator's family by maximum likelihood: the likelihood against its definition, its maximum, the truth found
 // again.
 
-import { chiSquareUpperTail } from "graduate/core";
-import { ALL_GROUP, binOutcomes, equalTimeGrid } from "graduate/data";
-import { coxCurvesOnGrid, fitCox } from "graduate/models";
+import { chiSquareUpperTail } from "graduate-survival/core";
+import { ALL_GROUP, binOutcomes, equalTimeGrid } from "graduate-survival/data";
+import { coxCurvesOnGrid, fitCox } from "graduate-survival/models";
 import { describe, expect, test } from "vitest";
 import { fitGenerator } from "../../src/eye/generator-fit.ts";
 import { type EyeCohort, simulateEye } from "../../src/eye/simulate.ts";

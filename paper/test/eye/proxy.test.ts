@@ -1,7 +1,7 @@
 // The proxy of the protected group: its law, its strengths on people they were not chosen on, and the regression that
 // measures them.
-import { createRandom, InputError } from "graduate/core";
-import { findColumn } from "graduate/data";
+import { createRandom, InputError } from "graduate-survival/core";
+import { findColumn } from "graduate-survival/data";
 import { beforeAll, describe, expect, test } from "vitest";
 import { areaUnderRoc, fitLogistic } from "../../src/eye/membership.ts";
 import {

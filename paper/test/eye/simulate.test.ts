@@ -1,7 +1,7 @@
 // The simulated eye cohort against the reference law: exactly, on draws that law recorded (oracles/replay.py), and in
 // distribution, against cohorts it made with its own random numbers (oracles/marginals.py).
 import { readFileSync } from "node:fs";
-import { normalQuantile } from "graduate/core";
+import { normalQuantile } from "graduate-survival/core";
 import {
   type Column,
   cellText,
@@ -14,7 +14,7 @@ import {
   resolveGroups,
   type Table,
   tableSourceFromBytes,
-} from "graduate/data";
+} from "graduate-survival/data";
 import { describe, expect, test } from "vitest";
 import type { EyeDraws } from "../../src/eye/law.ts";
 import {

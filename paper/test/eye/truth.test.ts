@@ -9,8 +9,8 @@ import {
   type Group,
   resolveGroups,
   type Table,
-} from "graduate/data";
-import { coxCurvesOnGrid, fitCox } from "graduate/models";
+} from "graduate-survival/data";
+import { coxCurvesOnGrid, fitCox } from "graduate-survival/models";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type EyeCohort, type EyeSettings, simulateEye } from "../../src/eye/simulate.ts";
 import { TERM_NAMES, TERMS } from "../../src/eye/survival.ts";

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWasmBackend } from "graduate/node";
+import { openWasmBackend } from "graduate-survival/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 import { LAW_GROUPS } from "../../src/follow/law.ts";

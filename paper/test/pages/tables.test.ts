@@ -1,7 +1,7 @@
 // docs/results/tables.md is what its page makes of the committed lines, and the lines are all that the plan asks for.
 import { readFileSync } from "node:fs";
-import { isAbsent } from "graduate/core";
-import { correctedResampledT, holm } from "graduate/stats";
+import { isAbsent } from "graduate-survival/core";
+import { correctedResampledT, holm } from "graduate-survival/stats";
 import { expect, test } from "vitest";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 

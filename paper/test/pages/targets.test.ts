@@ -1,6 +1,6 @@
 // docs/results/targets.md is what its page makes of the committed lines; the targets of both cohorts can be read.
 import { readFileSync } from "node:fs";
-import { ALL_GROUP, parseTargets } from "graduate/data";
+import { ALL_GROUP, parseTargets } from "graduate-survival/data";
 import { expect, test } from "vitest";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 import { readCheckout } from "../../src/runs/checkout.ts";

@@ -4,8 +4,8 @@
  * are taken as committed: training them is minutes.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { parseGroupsFile } from "graduate/data";
-import { openWasmBackend } from "graduate/node";
+import { parseGroupsFile } from "graduate-survival/data";
+import { openWasmBackend } from "graduate-survival/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeFigureFiles, openFigureCohort } from "../../src/commands/figures.ts";
 import { type OpenCohort, openCohort } from "../../src/runs/cohorts.ts";

@@ -3,9 +3,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRandom } from "graduate/core";
-import { readTable } from "graduate/data";
-import { openWasmBackend, tableSourceFromPath } from "graduate/node";
+import { createRandom } from "graduate-survival/core";
+import { readTable } from "graduate-survival/data";
+import { openWasmBackend, tableSourceFromPath } from "graduate-survival/node";
 import { expect, test } from "vitest";
 import { root, runCli } from "../../../test/cli/run-cli.ts";
 import { foldsSummary, rankSections } from "../../src/pages/folds.page.ts";

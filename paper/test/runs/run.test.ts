@@ -1,8 +1,8 @@
 // A run is a function of its line; controls differ from what they control for in the one thing they say.
 import { readFileSync } from "node:fs";
-import { type GroupsFile, parseGroupsFile, readTable, tableSourceFromBytes } from "graduate/data";
-import { openWasmBackend } from "graduate/node";
-import { type Model, PRESETS } from "graduate/training";
+import { type GroupsFile, parseGroupsFile, readTable, tableSourceFromBytes } from "graduate-survival/data";
+import { openWasmBackend } from "graduate-survival/node";
+import { type Model, PRESETS } from "graduate-survival/training";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CohortSources, openCohort } from "../../src/runs/cohorts.ts";
 import { type Plan, parsePlan, SWITCHED, type SystemName } from "../../src/runs/plan.ts";

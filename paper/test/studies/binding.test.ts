@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InputError } from "graduate/core";
-import { findColumn, splitRows } from "graduate/data";
-import { openWasmBackend } from "graduate/node";
+import { InputError } from "graduate-survival/core";
+import { findColumn, splitRows } from "graduate-survival/data";
+import { openWasmBackend } from "graduate-survival/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { simulateEye } from "../../src/eye/simulate.ts";
 import {

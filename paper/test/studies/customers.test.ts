@@ -2,7 +2,7 @@
 // the page is made from the committed lines.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openWasmBackend } from "graduate/node";
+import { openWasmBackend } from "graduate-survival/node";
 import { describe, expect, test } from "vitest";
 import { runCli, writeScratch } from "../../../test/cli/run-cli.ts";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";

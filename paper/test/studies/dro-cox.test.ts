@@ -1,9 +1,9 @@
 // DRO-Cox: α = 1 against the product's Cox, gradients against central differences, η against a grid, and what the worst
 // case must satisfy.
-import { createRandom, InputError } from "graduate/core";
-import { findColumn, readTable, type Table } from "graduate/data";
-import { coxCurves, fitCox } from "graduate/models";
-import { tableSourceFromPath } from "graduate/node";
+import { createRandom, InputError } from "graduate-survival/core";
+import { findColumn, readTable, type Table } from "graduate-survival/data";
+import { coxCurves, fitCox } from "graduate-survival/models";
+import { tableSourceFromPath } from "graduate-survival/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { checkoutFile } from "../../src/runs/checkout.ts";
 import { type DroCoxInput, droCoxCurves, droCoxObjective, fitDroCox } from "../../src/studies/dro-cox.ts";

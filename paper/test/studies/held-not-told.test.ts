@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRandom, InputError } from "graduate/core";
-import { type CategoryColumn, findColumn, type Table } from "graduate/data";
-import { openWasmBackend } from "graduate/node";
+import { createRandom, InputError } from "graduate-survival/core";
+import { type CategoryColumn, findColumn, type Table } from "graduate-survival/data";
+import { openWasmBackend } from "graduate-survival/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addProxy, drawProxy, PROTECTED_GROUP } from "../../src/eye/proxy.ts";
 import { simulateEye } from "../../src/eye/simulate.ts";

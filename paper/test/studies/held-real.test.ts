@@ -3,10 +3,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Backend } from "graduate";
-import { InputError } from "graduate/core";
-import { parseGroup } from "graduate/data";
-import { openWasmBackend } from "graduate/node";
+import type { Backend } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
+import { parseGroup } from "graduate-survival/data";
+import { openWasmBackend } from "graduate-survival/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCheckout } from "../../src/runs/checkout.ts";
 import {

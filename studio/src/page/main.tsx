@@ -2,7 +2,7 @@
  * Starts the page. Where its files were not sent with the headers that threads need, a small worker adds them and the
  * page is loaded once more; where there is no such worker, everything still runs, on one thread.
  */
-import { PALETTE_RULES } from "graduate/report";
+import { PALETTE_RULES } from "graduate-survival/report";
 import { render } from "preact";
 import { App } from "./app.tsx";
 import "./style.css";

@@ -2,8 +2,8 @@
  * What computes: WebAssembly threads where the page may share memory, the graphics device where it is asked for or is
  * all there is, and otherwise one plain thread, which is slow and said to be. Opened once and kept.
  */
-import { type Backend, createReferenceBackend } from "graduate";
-import { openWasmBackend, openWebGpuBackend } from "graduate/browser";
+import { type Backend, createReferenceBackend } from "graduate-survival";
+import { openWasmBackend, openWebGpuBackend } from "graduate-survival/browser";
 import type { TrainChoices } from "../protocol.ts";
 
 type Wanted = Pick<TrainChoices, "backend" | "deterministic">;

@@ -14,10 +14,16 @@ import {
   predictPeople,
   prepareExplainer,
   type Table,
-} from "graduate";
-import { absent, present } from "graduate/core";
-import { listDrivers, timeLabelOf } from "graduate/report";
-import { BAND_LEVEL, chooseRiskTimes, hasBands, type JudgedGroups, judgeCardGroups } from "graduate/verbs";
+} from "graduate-survival";
+import { absent, present } from "graduate-survival/core";
+import { listDrivers, timeLabelOf } from "graduate-survival/report";
+import {
+  BAND_LEVEL,
+  chooseRiskTimes,
+  hasBands,
+  type JudgedGroups,
+  judgeCardGroups,
+} from "graduate-survival/verbs";
 import type { DriversView, PersonRequest } from "../protocol.ts";
 import { buildPerson, chooseMoment } from "./people.ts";
 import { renderCard } from "./pages.ts";

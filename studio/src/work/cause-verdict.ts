@@ -10,18 +10,24 @@ import {
   readTable,
   type Table,
   tableSourceFromBytes,
-} from "graduate";
-import { InputError, present } from "graduate/core";
-import { binOutcomes, noteHistory, readCauseCurves, readHistory, resolveGroups } from "graduate/data";
-import { type CauseReportInput, describeCommand, timeLabelOf } from "graduate/report";
-import type { Study } from "graduate/study";
+} from "graduate-survival";
+import { InputError, present } from "graduate-survival/core";
+import {
+  binOutcomes,
+  noteHistory,
+  readCauseCurves,
+  readHistory,
+  resolveGroups,
+} from "graduate-survival/data";
+import { type CauseReportInput, describeCommand, timeLabelOf } from "graduate-survival/report";
+import type { Study } from "graduate-survival/study";
 import {
   type AuditedCauseRows,
   auditCauseModel,
   chooseJudgedRows,
   DEFAULT_DRAWS,
   studyOf,
-} from "graduate/verbs";
+} from "graduate-survival/verbs";
 import type { Choices, IncidenceRequest } from "../protocol.ts";
 import { PROGRAM, renderCausePage } from "./pages.ts";
 import { groupOptions, outcomeOf, personOf, toGroup } from "./request.ts";

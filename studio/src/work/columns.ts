@@ -1,6 +1,6 @@
 /** A table's columns as the page shows them: type, what is missing, a small histogram, and values to choose from. */
 
-import { type Column, type ColumnSummary, summariseColumn, type Table } from "graduate/data";
+import { type Column, type ColumnSummary, summariseColumn, type Table } from "graduate-survival/data";
 import type { ColumnView } from "../protocol.ts";
 
 /** Bars of a histogram: as many as can be told apart in the width of a thumb. */

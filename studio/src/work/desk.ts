@@ -2,9 +2,9 @@
  * The desk: what the worker has open, and the answers to what the page may ask of it. Here are tables and what is kept;
  * model-desk.ts has the rest, and is loaded when it is first needed.
  */
-import { readTable, tableSourceFromBytes } from "graduate";
-import { InputError } from "graduate/core";
-import { sha256 as hashBytes, toHex } from "graduate/files";
+import { readTable, tableSourceFromBytes } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
+import { sha256 as hashBytes, toHex } from "graduate-survival/files";
 import { NO_CHOICES } from "../choices.ts";
 import type { Choices, Desk, FromDesk, Kept, Reading, TableFile, TableView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";

@@ -1,6 +1,6 @@
 /** The files that a person takes along: report, model, the model for other programs, and curves of judged rows. */
-import { gridOf, modelToBytes, modelToOnnx } from "graduate";
-import { InputError } from "graduate/core";
+import { gridOf, modelToBytes, modelToOnnx } from "graduate-survival";
+import { InputError } from "graduate-survival/core";
 import type { FileKind, FileView } from "../protocol.ts";
 import { stemOf } from "./request.ts";
 import type { Judged } from "./verdict.ts";

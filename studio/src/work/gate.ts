@@ -3,8 +3,8 @@
  * outcome has to be mended in the table; a leak, and several rows of one person, can be overruled by name, as on the
  * command line. Findings depend on the outcome alone and are searched once for each.
  */
-import { describeTable, GraduateError, type Table } from "graduate";
-import { present } from "graduate/core";
+import { describeTable, GraduateError, type Table } from "graduate-survival";
+import { present } from "graduate-survival/core";
 import {
   checkGroups,
   checkIndependence,
@@ -12,7 +12,7 @@ import {
   type Finding,
   inspectHistory,
   type OutcomeColumns,
-} from "graduate/data";
+} from "graduate-survival/data";
 import type { Blocker, Choices, FindingView, GateView } from "../protocol.ts";
 import { createObserver, type Observed } from "./observed.ts";
 import { columnsOf, outcomeOf, personOf } from "./request.ts";

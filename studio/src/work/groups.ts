@@ -4,7 +4,7 @@
  * Suggestions need enough of both; what a
  * person writes may have fewer, and is told so at once.
  */
-import { type Group, GraduateError, type Table } from "graduate";
+import { type Group, GraduateError, type Table } from "graduate-survival";
 import {
   checkGroups,
   chooseAutomaticGroups,
@@ -12,7 +12,7 @@ import {
   evaluateGroup,
   inspectHistory,
   parseGroup,
-} from "graduate/data";
+} from "graduate-survival/data";
 import type { Choices, GroupView, NamedGroup } from "../protocol.ts";
 import { createObserver } from "./observed.ts";
 import { columnsOf, outcomeOf, toGroup } from "./request.ts";

@@ -2,7 +2,7 @@
  * Which of a table's dates is the end of follow-up and which its start: the end is never before the others, the start
  * never after them. A date of birth is the start of a life, not of what is observed.
  */
-import type { DateColumn, Table } from "graduate/data";
+import type { DateColumn, Table } from "graduate-survival/data";
 
 const BIRTH = /(birth|born|dob)/i;
 /** Beyond, dates are a diary. */

@@ -2,7 +2,7 @@
  * Which column is likely the time and which the event, from names and values, with the reason in words. A guess only
  * fills in two fields that the person sees and can change; nothing is fitted by it.
  */
-import type { Table } from "graduate";
+import type { Table } from "graduate-survival";
 import type { ColumnView, TableView } from "../protocol.ts";
 import { UNIT_OF_DATES, unitOfName } from "../unit.ts";
 import { guessDates, guessOrigin } from "./guess-dates.ts";

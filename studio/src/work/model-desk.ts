@@ -13,11 +13,11 @@ import {
   readTable,
   type Table,
   tableSourceFromBytes,
-} from "graduate";
-import { InputError } from "graduate/core";
-import type { SavedCheckpoint } from "graduate/files";
-import { DISTANCES } from "graduate/training";
-import { categoriesOf, columnsNeeded } from "graduate/verbs";
+} from "graduate-survival";
+import { InputError } from "graduate-survival/core";
+import type { SavedCheckpoint } from "graduate-survival/files";
+import { DISTANCES } from "graduate-survival/training";
+import { categoriesOf, columnsNeeded } from "graduate-survival/verbs";
 import type {
   CauseVerdict,
   Choices,

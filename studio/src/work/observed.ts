@@ -3,10 +3,10 @@
  * told apart the incidence of each (Aalen-Johansen), which the others at work keep below one minus Kaplan-Meier of its
  * own. Late entry, rows one after the other and weights count as they do in a report.
  */
-import { kaplanMeier, type Table } from "graduate";
-import { type Outcomes, pickOutcomes, readHistory } from "graduate/data";
-import { present } from "graduate/core";
-import { aalenJohansen } from "graduate/stats";
+import { kaplanMeier, type Table } from "graduate-survival";
+import { type Outcomes, pickOutcomes, readHistory } from "graduate-survival/data";
+import { present } from "graduate-survival/core";
+import { aalenJohansen } from "graduate-survival/stats";
 import type { CauseCurve, Choices, Curve } from "../protocol.ts";
 import { outcomeOf, personOf } from "./request.ts";
 

@@ -1,9 +1,9 @@
 /** Another program's curves, from a table to the same report: which columns are which, groups by columns, the audit. */
-import { audit, readCurves, type Table } from "graduate";
-import { present } from "graduate/core";
-import { groupByColumns } from "graduate/data";
-import { BIN_LABEL, describeCommand, timeLabelOf } from "graduate/report";
-import { DEFAULT_DRAWS, REPORT_REPLICATES } from "graduate/verbs";
+import { audit, readCurves, type Table } from "graduate-survival";
+import { present } from "graduate-survival/core";
+import { groupByColumns } from "graduate-survival/data";
+import { BIN_LABEL, describeCommand, timeLabelOf } from "graduate-survival/report";
+import { DEFAULT_DRAWS, REPORT_REPLICATES } from "graduate-survival/verbs";
 import type { CurvesRequest, CurvesView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";
 import { guessOutcome } from "./guess.ts";

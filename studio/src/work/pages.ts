@@ -1,6 +1,11 @@
 /** Reports as pages, on a small document of their own; what draws them is loaded with the first. */
-import { version } from "graduate/package.json";
-import { type CauseReportInput, type GatherInput, gatherCauseReport, gatherReport } from "graduate/report";
+import { version } from "graduate-survival/package.json";
+import {
+  type CauseReportInput,
+  type GatherInput,
+  gatherCauseReport,
+  gatherReport,
+} from "graduate-survival/report";
 
 export const PROGRAM = `graduate ${version}`;
 

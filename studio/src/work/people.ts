@@ -10,10 +10,23 @@ import {
   type PeoplePrediction,
   predictPeople,
   type Table,
-} from "graduate";
-import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
-import { causeSentence, rangeSentence, riskSentence, showTime, timeLabelOf } from "graduate/report";
-import { BAND_LEVEL, chooseRiskTimes, columnsNeeded, describeDoubts, hasBands } from "graduate/verbs";
+} from "graduate-survival";
+import {
+  type Column,
+  cellText,
+  findColumn,
+  isMissing,
+  MISSING_CODE,
+  selectRows,
+} from "graduate-survival/data";
+import { causeSentence, rangeSentence, riskSentence, showTime, timeLabelOf } from "graduate-survival/report";
+import {
+  BAND_LEVEL,
+  chooseRiskTimes,
+  columnsNeeded,
+  describeDoubts,
+  hasBands,
+} from "graduate-survival/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
 

@@ -2,11 +2,18 @@
  * The person's choices as the library's request, and as the command that makes the same model in a terminal. Fields
  * are in the order of the command line's own request, so that a checkpoint of the page goes on there.
  */
-import { type Group, parseNamedGroup, type Split, splitRows, type Table, type TrainRequest } from "graduate";
-import { present } from "graduate/core";
-import { type OutcomeColumns, readPeople } from "graduate/data";
-import { describeCommand } from "graduate/report";
-import type { DistanceName } from "graduate/training";
+import {
+  type Group,
+  parseNamedGroup,
+  type Split,
+  splitRows,
+  type Table,
+  type TrainRequest,
+} from "graduate-survival";
+import { present } from "graduate-survival/core";
+import { type OutcomeColumns, readPeople } from "graduate-survival/data";
+import { describeCommand } from "graduate-survival/report";
+import type { DistanceName } from "graduate-survival/training";
 import type { Choices, NamedGroup, Role } from "../protocol.ts";
 
 export function outcomeOf(choices: Choices): OutcomeColumns {

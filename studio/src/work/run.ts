@@ -11,13 +11,13 @@ import {
   type TrainEvent,
   train,
   trainEnsemble,
-} from "graduate";
-import { InputError, present } from "graduate/core";
-import type { SavedCheckpoint } from "graduate/files";
-import { version } from "graduate/package.json";
-import type { PreparedStudy } from "graduate/study";
-import { type ModelHistoryEntry, toHistoryEntry } from "graduate/training";
-import { chooseMembers, fingerprintRun, openMemberLanes, originOf } from "graduate/verbs";
+} from "graduate-survival";
+import { InputError, present } from "graduate-survival/core";
+import type { SavedCheckpoint } from "graduate-survival/files";
+import { version } from "graduate-survival/package.json";
+import type { PreparedStudy } from "graduate-survival/study";
+import { type ModelHistoryEntry, toHistoryEntry } from "graduate-survival/training";
+import { chooseMembers, fingerprintRun, openMemberLanes, originOf } from "graduate-survival/verbs";
 import type { Choices, RunView } from "../protocol.ts";
 import { toRequest } from "./request.ts";
 import { createShow } from "./show.ts";

@@ -2,7 +2,7 @@
  * Keeps what the page shows of a run, and sends it now and then. Runs of an ensemble that were made beside others are
  * told in a moment, each when its turn comes: losses are kept until they are sent, so that none of them is missing.
  */
-import type { TrainEvent } from "graduate";
+import type { TrainEvent } from "graduate-survival";
 import type { RunView } from "../protocol.ts";
 
 /** Milliseconds between two messages to the page: more often nobody can see. */

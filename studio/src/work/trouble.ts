@@ -1,6 +1,6 @@
 /** Errors in the words that a page shows; what the library did not throw on purpose is our mistake, and said so. */
-import { GraduateError } from "graduate";
-import { present } from "graduate/core";
+import { GraduateError } from "graduate-survival";
+import { present } from "graduate-survival/core";
 import type { Trouble } from "../protocol.ts";
 
 const COLUMN = /column "(.*)"$/s;

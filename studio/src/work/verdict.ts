@@ -2,18 +2,31 @@
  * The verdict on a model: the audit of rows it has not learnt from, and the report made of it, as `graduate train
  * --report` and `graduate audit` make them. Of several causes it is cause-verdict.ts.
  */
-import { type AuditedRows, auditModel, type Backend, type Model, openStudy, type Table } from "graduate";
-import { present } from "graduate/core";
+import {
+  type AuditedRows,
+  auditModel,
+  type Backend,
+  type Model,
+  openStudy,
+  type Table,
+} from "graduate-survival";
+import { present } from "graduate-survival/core";
 import {
   describeCommand,
   describeOutcome,
   findingsFor,
   type GatherInput,
   timeLabelOf,
-} from "graduate/report";
-import { bootstrapScores } from "graduate/stats";
-import type { Study } from "graduate/study";
-import { addIntervals, chooseJudgedRows, DEFAULT_DRAWS, REPORT_REPLICATES, studyOf } from "graduate/verbs";
+} from "graduate-survival/report";
+import { bootstrapScores } from "graduate-survival/stats";
+import type { Study } from "graduate-survival/study";
+import {
+  addIntervals,
+  chooseJudgedRows,
+  DEFAULT_DRAWS,
+  REPORT_REPLICATES,
+  studyOf,
+} from "graduate-survival/verbs";
 import { judgeOpenedCauses, judgeTrainedCauses, SEEN } from "./cause-verdict.ts";
 import { PROGRAM, renderPage } from "./pages.ts";
 import type { TrainedRun } from "./run.ts";
