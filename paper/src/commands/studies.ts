@@ -23,8 +23,7 @@ import { tablesPage } from "../pages/tables.page.ts";
 import { targetsPage } from "../pages/targets.page.ts";
 import { checkoutFile } from "../runs/checkout.ts";
 import { type BandLine, readBandsPlan } from "../studies/bands.ts";
-import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
-import type { BindingPartLine } from "../studies/binding-parts.ts";
+import { readBindingPlan } from "../studies/binding.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
 import { type CustomerLine, readCustomersPlan } from "../studies/customers.ts";
 import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
@@ -48,7 +47,7 @@ import {
   type UnseenTable,
 } from "../studies/unseen-tables.ts";
 import { summariseBands } from "../summaries/bands.ts";
-import { summariseBinding } from "../summaries/binding.ts";
+import { type AnyBindingLine, summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
 import { summariseCustomers } from "../summaries/customers.ts";
 import { summariseHeld } from "../summaries/held-not-told.ts";
@@ -70,8 +69,7 @@ export type Kept<Options extends StudyOptions> = Options & { readonly out: strin
 
 /** What a page and a picture are made from, each from a file of lines. */
 export const STUDY_SUMMARIES = {
-  binding: (path: string) =>
-    summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path)),
+  binding: (path: string) => summariseBinding(readBindingPlan(), readLines<AnyBindingLine>(path)),
   "held-not-told": (path: string) => summariseHeld(readHeldPlan(), readLines<HeldLine>(path)),
   targets: (path: string) => summariseTargets(readTargetsPlan(), readLines<TargetLine>(path)),
   causes: (path: string) => summariseCauses(readCausesPlan(), readLines<CauseLine>(path)),
