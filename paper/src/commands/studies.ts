@@ -30,10 +30,12 @@ import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
 import { type HeldRealLine, readHeldRealPlan } from "../studies/held-real.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
 import {
+  countQualityStrata,
   QUALITY_SYSTEMS,
   QUALITY_TABLES,
   type QualityFiles,
   type QualityLine,
+  type QualityStrata,
   runQuality,
   toQualitySystem,
 } from "../studies/quality.ts";
@@ -42,6 +44,7 @@ import { runUnseenCommands, UNSEEN_COMMANDS } from "../studies/unseen-commands.t
 import {
   describeUnseen,
   readUnseenPlan,
+  runStrata,
   runUnseen,
   type UnseenPlan,
   type UnseenTable,
@@ -78,7 +81,7 @@ export const STUDY_SUMMARIES = {
 
 /** The page of each study, from a file of its lines. */
 export const STUDY_PAGES = {
-  quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine>(path))),
+  quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine | QualityStrata>(path))),
   tables: (path: string) => tablesPage(summariseUnseen(readUnseenPlan(), readLines<UnseenLine>(path))),
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
   binding: (path: string) => bindingPage(STUDY_SUMMARIES.binding(path)),
@@ -119,7 +122,8 @@ export function addStudyTargets(reproduce: Command): void {
     .option("--tables <list>", "only these tables", QUALITY_TABLES.join(","))
     .option("--systems <list>", "only these systems", QUALITY_SYSTEMS.join(","))
     .option("--seeds <list>", "only these seeds", "1,2,3,4,5")
-    .option("--part <k/n>", "the k-th of n parts of the runs", "1/1");
+    .option("--part <k/n>", "the k-th of n parts of the runs", "1/1")
+    .option("--strata", "only count the strata of all groups of the public tables");
   addStudy<UnseenOptions>(reproduce, "tables", "tables that nothing was tuned on", runTables)
     .option("--data <folder>", "holds the tables")
     .option("--tables <list>", "only these tables of the plan")
@@ -179,10 +183,25 @@ interface QualityOptions extends StudyOptions, QualityFiles {
   readonly systems: string;
   readonly seeds: string;
   readonly part: string;
+  readonly strata?: true;
+}
+
+async function countStrata(options: Kept<QualityOptions>): Promise<void> {
+  for (const table of ["nwtco", "flchain"] as const) {
+    for (const seed of numbersOf(options.seeds)) {
+      const line = await countQualityStrata(table, seed, options);
+      const isSame = (one: QualityLine | QualityStrata) =>
+        one.table === table && one.system === line.system && one.seed === seed;
+      if (readLines<QualityLine | QualityStrata>(options.out).some(isSame)) continue;
+      appendLine(options.out, line);
+      say(`${table} seed ${seed}: ${line.withoutEvents} of ${line.strata} strata have no event`);
+    }
+  }
 }
 
 async function runQualities(options: Kept<QualityOptions>): Promise<void> {
-  const done = readLines<QualityLine>(options.out);
+  if (options.strata === true) return countStrata(options);
+  const done = readLines<QualityLine | QualityStrata>(options.out);
   const [mine, parts] = options.part.split("/").map(Number);
   const systems = listed(options.systems).map(toQualitySystem);
   const tables = QUALITY_TABLES.filter((table) => listed(options.tables).includes(table));
@@ -252,6 +271,12 @@ async function runTable(
           : `C ${line.concordance}, ECE ${line.ece}, worst ${line.worstEce}, IBS ${line.ibs}, ${line.seconds} s`;
       say(`${line.table} ${system} seed ${seed}: ${said}`);
     }
+    if (done.some((line) => line.kind === "strata" && line.seed === seed)) continue;
+    const line = await runStrata(entry, data, seed);
+    appendLine(out, line);
+    say(
+      `${line.table} stratified seed ${seed}: ${line.withoutEvents} of ${line.strata} strata have no event`,
+    );
   }
 }
 

@@ -24,7 +24,7 @@ import {
   type SplineCoxSystem,
   splineCoxRequest,
 } from "./binding-systems.ts";
-import { openStrata } from "./cox-strata.ts";
+import { countLost, openStrata, type StrataCounts } from "./cox-strata.ts";
 import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 const share = z.number().positive().max(1);
@@ -86,15 +86,6 @@ export interface BindingVerdict {
   readonly iterations: number | null;
   /** Share of the trained network in the mixture: 0 keeps the start. */
   readonly share: number | null;
-}
-
-/** Of a model that is stratified. */
-export interface StrataCounts {
-  /** Among the rows learnt from. */
-  readonly strata: number;
-  readonly withoutEvents: number;
-  /** Fresh people whose stratum has no event, or is not there. */
-  readonly lost: number;
 }
 
 /** A line of a system that leaves too many people in strata without events to be scored. */
@@ -187,15 +178,9 @@ export function createBindingRunner(
 /** The parts of a few lines are in the same file. */
 export const runBindingPlan = createPlanRunner<BindingRun, BindingLine | AbsentLine>(sameBindingRun);
 
-/** Strata of the rows learnt from, and how many fresh people are in none that has an event. */
+/** How many of the fresh people are in no stratum with an event. */
 function countStrata(people: BindingPeople, system: SplineCoxSystem, settings: EyeSettings): StrataCounts {
-  const { strata, placeRows } = openStrata(splineCoxRequest(system, people));
-  const places = placeRows(simulateEye(settings).table);
-  return {
-    strata: strata.length,
-    withoutEvents: strata.filter(({ events }) => events === 0).length,
-    lost: places.filter((place) => place < 0 || strata[place].events === 0).length,
-  };
+  return countLost(openStrata(splineCoxRequest(system, people)), simulateEye(settings).table);
 }
 
 function openPeople(plan: BindingPlan, { part, seed, rows }: Omit<BindingRun, "system">): BindingPeople {

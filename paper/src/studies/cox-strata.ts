@@ -159,6 +159,26 @@ export function openStrata({
   return { strata, codes, placeRows: (one) => Int32Array.from(keysOf(one), place) };
 }
 
+/** Of a model that is stratified, and of people it is to predict. */
+export interface StrataCounts {
+  /** Among the rows learnt from. */
+  readonly strata: number;
+  readonly withoutEvents: number;
+  /** People whose stratum has no event, or is new. */
+  readonly lost: number;
+}
+
+/** Of all rows of a table, or of some. */
+export function countLost({ strata, placeRows }: Strata, table: Table, rows?: Int32Array): StrataCounts {
+  const all = placeRows(table);
+  const places = rows === undefined ? all : rows.map((row) => all[row]);
+  return {
+    strata: strata.length,
+    withoutEvents: strata.filter(({ events }) => events === 0).length,
+    lost: places.filter((place) => place < 0 || strata[place].events === 0).length,
+  };
+}
+
 const nameBends = (column: string) => [1, 2, 3].map((k) => `${column} bend ${k}`);
 
 function namesAdded(table: Table, wide: Table): string[] {

@@ -78,6 +78,7 @@ export interface BindingSize {
 
 /** Held minus another system, over the seeds that have both; less is better. */
 export interface BindingDifference {
+  readonly part: BindingRun["part"];
   readonly rows: number;
   readonly score: ComparedScore;
   readonly other: BindingSystem;
@@ -295,6 +296,7 @@ function compareWith(
   if (gaps.length === 0) return [];
   const difference = estimate(gaps);
   return {
+    part: lines[0].part,
     rows,
     score,
     other,
