@@ -1,7 +1,8 @@
 /**
- * `graduate reproduce quality|tables|certificates|binding`: studies of our own. Each needs files that are in no checkout, saves
- * a line as a run ends, and does not repeat runs it already has; with --page it runs nothing and makes the page of
- * docs/results from the lines. They take hours and are for the maintainers of the pages: help does not list them.
+ * `graduate reproduce quality|tables|certificates|binding`: studies of our own. Each needs files that are in no checkout,
+ * saves a line as a run ends, and does not repeat runs it already has; with --page it runs nothing and makes the page of
+ * docs/results from the lines. They take hours and are for the maintainers of the pages: `reproduce --help all` alone
+ * lists them.
  */
 
 import type { Command } from "commander";
@@ -113,7 +114,7 @@ export function addStudyTargets(reproduce: Command): void {
   addStudy<QualityOptions>(
     reproduce,
     "quality",
-    "what the default preset does, against its controls",
+    "what the default of 0.1.0 does, without the solve, against its controls",
     runQualities,
   )
     .option("--splits <folder>", "holds nwtco_seed1.csv and others, of row and set", "splits")

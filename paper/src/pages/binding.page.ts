@@ -90,7 +90,7 @@ function sayThree({ three, sizes, told, allMet }: BindingSummary): string {
   if (means.length === 0) return "No line is done.";
   const name = (system: BindingSystem) =>
     system === UNTOLD ? `${system} (the default without groups)` : system;
-  return `Three groups are told and no other: ${listOf(three.told)}. They are those whose hazards differ in the law, so these are the strata \
+  return `Three groups are named and no other: ${listOf(three.told)}. They are those whose hazards differ in the law, so these are the strata \
 of the law itself. ${done} of ${planned} planned lines, with ${rows} rows each.
 
 ${meansTable(means.map((one) => ({ ...one, system: name(one.system) })))}
@@ -99,12 +99,13 @@ ${rivalsTable([...rivals, ...sizes.flatMap((size) => size.rivals)])}
 
 ${sayRival(rivals, means)}
 
-${sizes.map((size) => sayAbsent(size, told)).join("\n")}${allMet.runs === allMet.of ? sayAllMet(told) : ""}`;
+${sizes.map((size) => sayAbsent(size, told)).join("\n")}${allMet.runs === allMet.of ? sayAllMet(told) : ""} \
+Strata run out of events on real tables too: [twelve overlapping groups of nwtco](quality.md), [seven other tables](tables.md).`;
 }
 
 function rivalsTable(rivals: readonly BindingDifference[]): string {
   return formatMarkdown(
-    ["*held* less", "groups told", "rows", "score", "difference", "better for", "by the t-test"],
+    ["*held* less", "groups named", "rows", "score", "difference", "better for", "by the t-test"],
     rivals.map(({ part, rows, score, other, seeds, difference: { mean, error }, wins, found }) => [
       other,
       part === "three" ? "three" : "all",
@@ -137,7 +138,10 @@ function sayRival(rivals: readonly BindingDifference[], means: readonly BindingM
     worse: `The model's single curves are ${(-share).toFixed(0)} % farther from the truth`,
   }[ise.found];
   const [A, I] = [DIGITS.worst, DIGITS.ise];
-  return `${calibration}: the worst told A is ${strata.worst.mean.toFixed(A)} against ${held.worst.mean.toFixed(A)}. \
+  const { mean, error } = worst.difference;
+  const gap = `${formatSigned(mean, A)}${error === null ? "" : ` ± ${error.toFixed(A)}`}, ${worst.found}`;
+  return `${calibration}: the worst A is ${strata.worst.mean.toFixed(A)} against ${held.worst.mean.toFixed(A)} \
+(*held* less it ${gap}). \
 ${single}: ISE ${held.ise.mean.toFixed(I)} against ${strata.ise.mean.toFixed(I)}. Group terms do not buy it \
 (${terms.worst.mean.toFixed(A)}), and without groups the default has ${untold.worst.mean.toFixed(A)}.`;
 }

@@ -1,7 +1,7 @@
 /**
- * Does the default preset do what it is for? The data are five splits of nwtco (without its row id, 12 groups) and of
- * flchain (without the leaking chapter, 25 groups), and the simulated eye cohort, whose true curves are known. Graduate
- * is compared with Cox and with its standing controls, which differ from it in one thing each: no multipliers, everyone
+ * Does the default of 0.1.0, without the solve, do what it is for? The data are five splits of nwtco (without its row
+ * id, 12 groups) and of flchain (without the leaking chapter, 25 groups), and the simulated eye cohort, whose true
+ * curves are known. Graduate is compared with Cox and with its standing controls, which differ from it in one thing each: no multipliers, everyone
  * as the only group, and placebo groups (the same sizes and overlaps, members drawn at random); the network knows the
  * real groups in all of them. Every system is scored on the same test rows and real groups.
  */
