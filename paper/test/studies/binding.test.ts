@@ -10,6 +10,7 @@ import { simulateEye } from "../../src/eye/simulate.ts";
 import {
   type BindingLine,
   type BindingPlan,
+  type BindingRun,
   createBindingRunner,
   expandBindingPlan,
   parseBindingPlan,
@@ -67,7 +68,7 @@ describe("lines", () => {
   const out = join(folder, "lines.jsonl");
   let backend: Awaited<ReturnType<typeof openWasmBackend>>;
   let lines: BindingLine[] = [];
-  const runAll = async (said: (line: BindingLine) => void) =>
+  const runAll = async (said: (line: BindingRun) => void) =>
     runBindingPlan(expandBindingPlan(tiny), createBindingRunner(tiny, backend, { training }), out, said);
 
   beforeAll(async () => {
@@ -123,7 +124,7 @@ describe("lines", () => {
   });
 
   test("are not run again", async () => {
-    const again: BindingLine[] = [];
+    const again: BindingRun[] = [];
     await runAll((line) => again.push(line));
     expect(again).toEqual([]);
   });

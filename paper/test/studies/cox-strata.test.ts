@@ -23,8 +23,8 @@ const groups = ["meno = 1", "hormon = 1", "grade = 3"].map((expression) => ({
 const grid: TimeGrid = {
   T: oracle.times.length,
   edges: Float64Array.from([0, ...oracle.times]),
-  kind: "given",
-} as TimeGrid;
+  kind: "quantile",
+};
 
 let table: Table;
 let fit: (terms: typeof groups, strata: typeof groups) => SplineCox;
