@@ -1,6 +1,6 @@
 /**
  * The scoreboards that most entries of the claims page are judged by: the scores of one of the paper's tables as
- * printed, as the paper's recipe gives them here, and as the default preset gives them. Printed scores are judged by
+ * printed, as the paper's recipe gives them here, and as the default of 0.1.0 gives them, which had no solve. Printed scores are judged by
  * their means; runs are judged by tests, and only where these could have decided otherwise (claims-evidence.ts).
  * Nothing is filled in.
  */
@@ -20,13 +20,19 @@ import {
 } from "../summaries/summary.ts";
 import { type Decision, decide, type Evidence, weighEvidence } from "./evidence.ts";
 
-export type Verdict = Decision | "cannot be checked" | `too few runs: ${number} of ${number} planned`;
+export type Verdict =
+  | Decision
+  | "cannot be checked"
+  | "not planned"
+  | `too few runs: ${number} of ${number} planned`;
 export type Source = "printed" | "paper" | "default";
 
+/** What the committed runs of the default preset are of (runs/fit.ts, asIn010). */
+export const DEFAULT_OF_010 = "default of 0.1.0, without the solve";
 export const SOURCE_LABELS: Readonly<Record<Source, string>> = {
   printed: "in print",
   paper: "paper's recipe",
-  default: "default preset",
+  default: DEFAULT_OF_010,
 };
 export const SOURCES: readonly Source[] = ["printed", "paper", "default"];
 export const TARGETS: readonly PageTarget[] = ["nwtco", "flchain", "eye"];
@@ -76,7 +82,8 @@ export interface Board {
   runs(system: SystemName): readonly RunResult[];
   /** Runs of these systems, made and planned; null for a printed board. */
   evidence(systems: readonly SystemName[]): Evidence | null;
-  readonly label: string;
+  /** With how many runs there are. */
+  label(evidence: Evidence | null): string;
 }
 
 export function printedBoard({ published }: ClaimInputs, target: PageTarget): Board {
@@ -98,7 +105,7 @@ export function printedBoard({ published }: ClaimInputs, target: PageTarget): Bo
     cohort: null,
     runs: () => [],
     evidence: () => null,
-    label: `${target}, in print`,
+    label: () => `${target}, in print`,
   };
 }
 
@@ -139,7 +146,6 @@ export function runBoard(inputs: ClaimInputs, source: "paper" | "default", targe
   const own = (system: SystemName): readonly RunResult[] =>
     cohort === null ? [] : runsOf(cohort.runs, system);
   const planned = plannedOf(inputs, source, target);
-  const most = Math.max(0, ...SIX.map((system) => own(system).length));
   const repeats = cohort?.repeats ?? "splits";
   return {
     source,
@@ -156,9 +162,9 @@ export function runBoard(inputs: ClaimInputs, source: "paper" | "default", targe
     cohort,
     runs: own,
     evidence: (systems) => weighEvidence(systems, own, planned, repeats),
-    label:
+    label: (evidence) =>
       `${target}${target === "eye" ? " (simulated)" : ""}, ${SOURCE_LABELS[source]}, ` +
-      `${most} of ${planned("drsa")} ${repeats}`,
+      `${evidence?.made ?? 0} of ${evidence?.planned ?? 0} ${repeats}`,
   };
 }
 

@@ -7,12 +7,12 @@
 import type { PlanResults } from "../runs/committed.ts";
 import { expandPlan, lineKey, type Plan } from "../runs/plan.ts";
 import { PRINTED_COHORT } from "../runs/targets.ts";
-import { collectRuns, LEVEL } from "../summaries/summary.ts";
-import { type ClaimInputs, TARGETS } from "./board.ts";
+import { collectRuns, LEVEL, readGroupEce, runsOf } from "../summaries/summary.ts";
+import { BASELINES, type ClaimInputs, TARGETS } from "./board.ts";
 import { claimsOnData } from "./data.ts";
 import type { Claim } from "./entry.ts";
 import { claimsOnEveryone } from "./everyone.ts";
-import { detectableEffect, leastSignP } from "./evidence.ts";
+import { detectableDifference, detectableEffect, detectableWithPower, leastSignP } from "./evidence.ts";
 import { claimsOnGroups } from "./groups.ts";
 import { claimsOnMethod } from "./method.ts";
 
@@ -37,8 +37,15 @@ export interface RunsOfPlan {
   readonly planned: number;
   readonly made: number;
   readonly failed: number;
-  /** In standard deviations of the differences, over that many repeats; null where there is none. */
-  readonly effect: { readonly size: number; readonly repeats: number } | null;
+  /** Over that many repeats; null where there is none. */
+  readonly effect: {
+    readonly repeats: number;
+    /** In standard deviations of the differences: the least that is significant, and what is found with 80 % power. */
+    readonly least: number;
+    readonly found: number;
+    /** The latter in mean ECE of the groups, for GRADUATE (L²) less each baseline: the least and the most. */
+    readonly inEce: readonly [number, number] | null;
+  } | null;
 }
 
 /** The contents of the claims page. */
@@ -74,10 +81,22 @@ function countRuns(name: string, { plan, results }: PlanResults): RunsOfPlan {
 function effectOf(name: string, { plan, results }: PlanResults): RunsOfPlan["effect"] {
   const target = TARGETS.find((one) => name.endsWith(one));
   if (target === undefined || results === undefined) return null;
-  const systems = [...collectRuns(results, PRINTED_COHORT[target]).values()];
-  const most = systems.reduce((longest, runs) => (runs.length > longest.length ? runs : longest), []);
-  const size = detectableEffect({ n: most.length, kind: plan.repeats, rows: most[0]?.rows ?? [1, 1, 1] });
-  return Number.isFinite(size) ? { size, repeats: most.length } : null;
+  const runs = collectRuns(results, PRINTED_COHORT[target]);
+  const most = [...runs.values()].reduce((longest, own) => (own.length > longest.length ? own : longest), []);
+  const repeats = { n: most.length, kind: plan.repeats, rows: most[0]?.rows ?? ([1, 1, 1] as const) };
+  const least = detectableEffect(repeats);
+  if (!Number.isFinite(least)) return null;
+  const groups = results.cohorts.get(PRINTED_COHORT[target])?.groups.length ?? 1;
+  const inEce = BASELINES.flatMap((baseline) => {
+    const [own, others] = [runsOf(runs, "graduate l2"), runsOf(runs, baseline)];
+    return detectableDifference(own, others, readGroupEce(groups), plan.repeats) ?? [];
+  });
+  return {
+    repeats: most.length,
+    least,
+    found: detectableWithPower(repeats),
+    inEce: inEce.length === 0 ? null : [Math.min(...inEce), Math.max(...inEce)],
+  };
 }
 
 function leastRuns(): number {

@@ -6,6 +6,7 @@ import { SYSTEM_LABELS } from "../summaries/labels.ts";
 import { listSystems, readMetric, runsOf, spreadOf } from "../summaries/summary.ts";
 import { type ClaimInputs, cohortOf, SOURCE_LABELS, type TableFacts } from "./board.ts";
 import type { Claim } from "./entry.ts";
+import { starsClaim } from "./stars.ts";
 
 /** As printed in §6.1. */
 const PRINTED = {
@@ -14,7 +15,7 @@ const PRINTED = {
 } as const;
 
 export function claimsOnData(inputs: ClaimInputs): Claim[] {
-  return [sizesClaim(inputs), chapterClaim(inputs), groupsClaim(inputs), repeatsClaim(), eyeClaim()];
+  return [sizesClaim(inputs), chapterClaim(inputs), groupsClaim(inputs), starsClaim(inputs), eyeClaim()];
 }
 
 function censoredPercent({ rows, events }: TableFacts): number {
@@ -71,7 +72,7 @@ function chapterClaim(inputs: ClaimInputs): Claim {
       .map((system) => {
         const own = [leaky, honest].map(({ runs }) => runsOf(runs, system));
         return [
-          `${SYSTEM_LABELS[system]}, ${SOURCE_LABELS[source]}`,
+          labelOf(SYSTEM_LABELS[system], SOURCE_LABELS[source]),
           ...own.map((runs) => formatMean(runs, readMetric("concordance", 0), 3)),
           ...own.map((runs) => String(spreadOf(runs, readMetric("concordance", 0))?.n ?? 0)),
         ];
@@ -112,6 +113,11 @@ function chapterClaim(inputs: ClaimInputs): Claim {
   };
 }
 
+/** A system that is named by its source says so once. */
+function labelOf(system: string, source: string): string {
+  return system.includes(source) ? system : `${system}, ${source}`;
+}
+
 function groupsClaim({ published, plans }: ClaimInputs): Claim {
   const counted = published.wins.map(({ cohort, groups }) => {
     const names = [cohort, `paper-${cohort}`]
@@ -137,26 +143,6 @@ function groupsClaim({ published, plans }: ClaimInputs): Claim {
     table: formatMarkdown(["", "printed", "here"], counted),
     command:
       "`graduate reproduce nwtco|flchain`, with `datasets/nwtco/groups.json` and `datasets/flchain/groups.json`",
-  };
-}
-
-function repeatsClaim(): Claim {
-  return {
-    title: "Differences are statistically significant",
-    place: "§6.4, §6.5",
-    statement:
-      "Repeats start from different random initialisations; stars and wins are of paired t-tests over them.",
-    check:
-      "By design: all repeats have the same test rows. Such a test says what would come of more initialisations, " +
-      "not of other people.",
-    findings: [
-      { source: null, text: "holds for one split; cannot be checked for others from what is printed" },
-    ],
-    table: "",
-    note:
-      "The default preset's plans repeat over splits (simulated people: over cohorts), with tests that know " +
-      "that splits share rows.",
-    command: "`graduate reproduce nwtco|flchain|eye`",
   };
 }
 

@@ -72,16 +72,17 @@ export function judgeBoards(inputs: ClaimInputs, claim: BoardClaim): Claim {
       const board = source === "printed" ? printedBoard(inputs, target) : runBoard(inputs, source, target);
       const evidence = board.evidence(systems);
       const isShown = evidence === null || evidence.made >= 2;
+      const label = board.label(evidence);
       if (ofHospital && target === "eye" && evidence !== null)
-        return { board, isShown, verdict: "cannot be checked" as const };
-      if (refute?.(board) === true) return { board, isShown, verdict: "does not hold" as const };
-      if (evidence !== null && !evidence.decides) return { board, isShown, verdict: tooFew(evidence) };
-      return { board, isShown, verdict: toVerdict(judge(board)) };
+        return { board, label, isShown, verdict: "cannot be checked" as const };
+      if (refute?.(board) === true) return { board, label, isShown, verdict: "does not hold" as const };
+      if (evidence !== null && !evidence.decides) return { board, label, isShown, verdict: tooFew(evidence) };
+      return { board, label, isShown, verdict: toVerdict(judge(board)) };
     }),
   );
   const rows = judged
     .filter(({ isShown }) => isShown)
-    .map(({ board, verdict }) => [board.label, ...row(board), verdict]);
+    .map(({ board, label, verdict }) => [label, ...row(board), verdict]);
   return {
     ...text,
     findings: sources.map((source) => ({
@@ -99,7 +100,7 @@ export function judgeBoards(inputs: ClaimInputs, claim: BoardClaim): Claim {
 const TOO_FEW = "too few runs: ";
 
 function tooFew({ made, planned }: Evidence): Verdict {
-  return `${TOO_FEW}${made} of ${planned} planned`;
+  return planned === 0 ? "not planned" : `${TOO_FEW}${made} of ${planned} planned`;
 }
 
 function toVerdict(judged: boolean | Verdict | null): Verdict {

@@ -9,11 +9,11 @@
  * one number per repeat each, positive where the statement is right: the statement holds where all are above 0 at 5 %,
  * does not hold where one is below 0 at 5 %, and is "not separated" in between.
  */
-import { betaQuantile, isAbsent } from "graduate-survival/core";
+import { betaQuantile, exp, isAbsent, log, normalUpperTail } from "graduate-survival/core";
 import { correctedResampledT, pairedT } from "graduate-survival/stats";
 import type { Plan, SystemName } from "../runs/plan.ts";
 import type { RunResult } from "../runs/results.ts";
-import { LEVEL } from "../summaries/summary.ts";
+import { LEVEL, mean, pairRuns, type Read } from "../summaries/summary.ts";
 
 /** An effect of this many standard deviations shows in 98 of 100 repeats: a test that would miss it decides nothing. */
 export const LARGEST_PLAUSIBLE_EFFECT = 2;
@@ -41,10 +41,85 @@ export function detectableEffect({ n, kind, rows }: Repeats): number {
   return criticalT(n - 1) * Math.sqrt(1 / n + shared);
 }
 
+/** How often a difference that is there is to be found. */
+export const POWER = 0.8;
+
+/**
+ * The mean difference that the test calls significant with this power, in standard deviations of the differences.
+ * The least difference that is significant is found about half of the time only.
+ */
+export function detectableWithPower({ n, kind, rows }: Repeats, power = POWER): number {
+  if (n < 2) return Number.POSITIVE_INFINITY;
+  const shared = kind === "splits" ? rows[2] / rows[0] : 0;
+  return shiftOfPower(n - 1, power) * Math.sqrt(1 / n + shared);
+}
+
+/** The same in the units of a number of the runs; null where fewer than two repeats have it in both. */
+export function detectableDifference(
+  own: readonly RunResult[],
+  others: readonly RunResult[],
+  read: Read,
+  kind: Plan["repeats"],
+): number | null {
+  const gaps = pairRuns(own, others, read).map(({ a, b }) => a - b);
+  if (gaps.length < 2) return null;
+  const center = mean(gaps);
+  const sd = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - center) ** 2, 0) / (gaps.length - 1));
+  return sd * detectableWithPower({ n: gaps.length, kind, rows: own[0].rows });
+}
+
+/** The shift of a noncentral t at which its two-sided test is significant with this power. */
+function shiftOfPower(df: number, power: number): number {
+  let [low, high] = [0, 100];
+  for (let k = 0; k < 60; k++) {
+    const middle = (low + high) / 2;
+    if (powerOfShift(df, middle) < power) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** Points of the midpoint rule over the standard deviation, and how far it reaches. */
+const POINTS = 4000;
+const FARTHEST = 4;
+
+/**
+ * P(|Z + shift| > s c) for the critical value c and a standard deviation s of df degrees of freedom, whose density is
+ * in proportion to s^(df − 1) exp(−df s²/2).
+ */
+export function powerOfShift(df: number, shift: number): number {
+  const critical = criticalT(df);
+  let [found, all] = [0, 0];
+  for (let k = 0; k < POINTS; k++) {
+    const s = ((k + 0.5) * FARTHEST) / POINTS;
+    const density = exp((df - 1) * log(s) - (df * (s * s - 1)) / 2);
+    const tails = normalUpperTail(s * critical - shift) + normalUpperTail(s * critical + shift);
+    found += density * tails;
+    all += density;
+  }
+  return found / all;
+}
+
 /** |t| beyond which Student's test with df degrees of freedom is significant: df/(df + t²) has a beta distribution. */
-function criticalT(df: number): number {
-  const x = betaQuantile(LEVEL, df / 2, 0.5);
+function criticalT(df: number, level = LEVEL): number {
+  const x = betaQuantile(level, df / 2, 0.5);
   return Math.sqrt((df * (1 - x)) / x);
+}
+
+/**
+ * The least correlation between two systems' scores over n repeats at which a paired t-test of these means and standard
+ * deviations is significant: the differences have the variance s₁² + s₂² − 2 r s₁ s₂, which may be at most n (d/t)².
+ * Null where a standard deviation is 0, as printed or in fact.
+ */
+export function leastCorrelation(
+  n: number,
+  difference: number,
+  [one, other]: readonly [number, number],
+  level: number,
+): number | null {
+  if (one === 0 || other === 0) return null;
+  const most = (difference / criticalT(n - 1, level)) ** 2 * n;
+  return (one * one + other * other - most) / (2 * one * other);
 }
 
 export function couldDecide(repeats: Repeats): boolean {

@@ -1,22 +1,20 @@
 /** The paper's statements about subpopulations: its Tables 5 to 7 and the text beside them (§6.5, §6.6, §7). */
 
-import { formatSigned } from "../pages/markdown.ts";
-import type { SystemName } from "../runs/plan.ts";
 import { METRIC_NAMES } from "../summaries/labels.ts";
 import type { Metric } from "../summaries/published.ts";
-import { compareRuns, LEVEL, readGroupEce, runsOf, spreadOf } from "../summaries/summary.ts";
 import { winSumsClaim } from "./arithmetic.ts";
 import {
   BASELINES,
   type Board,
   type ClaimInputs,
-  judgeContrasts,
   meansOf,
+  runBoard,
   VARIANTS,
   type Verdict,
   type WinsOf,
 } from "./board.ts";
-import { type Claim, formatMeans, formatScore, judgeBoards, labelsOf } from "./entry.ts";
+import { controlsClaim, sacrificeClaim } from "./controls.ts";
+import { type Claim, formatMeans, judgeBoards, labelsOf } from "./entry.ts";
 
 const PLACE = "§6.5";
 const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
@@ -127,8 +125,8 @@ function otherScores(inputs: ClaimInputs): Claim[] {
         "flchain: more losses than wins against at least one, and not where all four have more wins. Otherwise " +
         "not separated.",
       systems: [...BASELINES, "graduate l2"],
-      titles: labelsOf(BASELINES),
-      row: (board) => formatCells(board, "total"),
+      titles: [...labelsOf(BASELINES), "all four"],
+      row: (board) => [...formatCells(board, "total"), formatSum(cellsOf(board, "total"))],
       judge(board) {
         const cells = cellsOf(board, "total");
         if (cells === null) return null;
@@ -136,9 +134,43 @@ function otherScores(inputs: ClaimInputs): Claim[] {
         if (cells.some(isLost)) return true;
         return cells.every(isWon) ? false : "not separated";
       },
+      note: sayTotals(runBoard(inputs, "paper", "flchain")),
       command: COMMAND,
     }),
   ];
+}
+
+function sumCells(cells: readonly WinsOf[]): WinsOf {
+  const sum = (read: (cell: WinsOf) => number) => cells.reduce((total, cell) => total + read(cell), 0);
+  return {
+    wins: sum(({ wins }) => wins),
+    losses: sum(({ losses }) => losses),
+    draws: sum(({ draws }) => draws),
+  };
+}
+
+function formatSum(cells: readonly WinsOf[] | null): string {
+  if (cells === null) return "–";
+  const { wins, losses, draws } = sumCells(cells);
+  return `${wins}-${losses}-${draws}`;
+}
+
+/** On how many comparisons the verdict on flchain rests. */
+function sayTotals(board: Board): string {
+  const cells = cellsOf(board, "total");
+  if (cells === null) return "Under the paper's recipe flchain has not been run.";
+  const { wins, losses, draws } = sumCells(cells);
+  const lost = cells.filter(isLost);
+  const said = lost.map((cell) => `${cell.wins}-${cell.losses}-${cell.draws}`).join(" and ");
+  const what =
+    lost.length === 0
+      ? "No cell is lost there"
+      : `The verdict there rests on ${lost.length === 1 ? "one cell" : `${lost.length} cells`}, ${said}`;
+  const more = wins > losses ? " Over all four it wins more than it loses." : "";
+  return (
+    `Under the paper's recipe flchain has ${wins} wins, ${losses} ${losses === 1 ? "loss" : "losses"} and ${draws} ` +
+    `draws over the four baselines. ${what}.${more}`
+  );
 }
 
 function variantsAlike(inputs: ClaimInputs): Claim {
@@ -178,80 +210,6 @@ function variantsAlike(inputs: ClaimInputs): Claim {
       ];
       if (c === null || total === null || eces === null) return null;
       return [c, total].every(([a, b]) => Math.abs(a - b) <= CLOSE_SCORE) && eces <= CLOSE_RATIO;
-    },
-    command: COMMAND,
-  });
-}
-
-/** Real groups against random ones of the same sizes. */
-function controlsClaim(inputs: ClaimInputs): Claim {
-  const controls: readonly SystemName[] = ["placebo groups", "all only", "no multipliers"];
-  const own = (board: Board, system: SystemName) =>
-    board.cohort === null ? [] : runsOf(board.cohort.runs, system);
-  const compare = (board: Board, other: SystemName) =>
-    board.cohort === null
-      ? null
-      : compareRuns(
-          own(board, "graduate"),
-          own(board, other),
-          readGroupEce(board.cohort.groups),
-          board.cohort.repeats,
-        );
-  return judgeBoards(inputs, {
-    title: "The constraints are what calibrates the groups",
-    place: "§6.6, before the examples; abstract",
-    statement:
-      "Because each named subpopulation has a constraint of its own, GRADUATE attains good multicalibration.",
-    check:
-      "The paper has no control. Here: the mean ECE over groups of GRADUATE (default of 0.1.0) with the real groups, less " +
-      "that with random groups of the same sizes and overlaps, with everyone only, and with the groups known and " +
-      "nobody held to them, paired by repeat. It holds where the first and the last difference are below 0 at 5 %, " +
-      "does not where one of them is above, and is not separated otherwise: random groups say whether it matters " +
-      "which " +
-      "groups are named, groups that are known and not held whether the constraints do it.",
-    sources: ["default"],
-    systems: ["graduate", ...controls],
-    titles: ["subgroup ECE, real groups", ...labelsOf(controls).map((label) => `less ${label} (p)`)],
-    row: (board) => [
-      formatScore("ece", spreadOf(own(board, "graduate"), readGroupEce(board.groups))?.mean ?? null),
-      ...controls.map((other) => {
-        const test = compare(board, other);
-        return test === null ? "–" : `${formatSigned(test.mean, 4)} (${test.p.toFixed(3)})`;
-      }),
-    ],
-    judge(board) {
-      const tests = [compare(board, "placebo groups"), compare(board, "no multipliers")];
-      const present = tests.filter((test) => test !== null);
-      if (present.length < tests.length) return null;
-      if (present.some(({ mean, p }) => mean > 0 && p < LEVEL)) return false;
-      return present.every(({ p }) => p < LEVEL) ? true : "not separated";
-    },
-    note:
-      "Where the first difference is below 0 and the last is not, naming the groups is what calibrates them: " +
-      "the network knows them, and starts at an additive model of them.",
-    command: "`graduate reproduce nwtco|flchain|eye`",
-  });
-}
-
-function sacrificeClaim(inputs: ClaimInputs): Claim {
-  const pair = ["drsa", "mcboost"] as const;
-  return judgeBoards(inputs, {
-    title: "MCBoostSurv gives up discrimination",
-    place: "§7; §1",
-    statement: "Because it corrects afterwards, MCBoostSurv sacrifices discrimination for multicalibration.",
-    check:
-      "MCBoostSurv's mean C-index below that of DRSA, the network it corrects; of runs by a test. The runs are " +
-      "of our mended form, not of the R package the paper names, which the cohort pages have as *reference*; in the " +
-      "default preset it corrects *DRSA without tail*.",
-    systems: pair,
-    titles: [
-      ...labelsOf(pair).map((label) => `C ${label}`),
-      ...labelsOf(pair).map((label) => `ECE ${label}`),
-    ],
-    row: (board) => [...formatMeans(board, "concordance", pair), ...formatMeans(board, "ece", pair)],
-    judge(board) {
-      const contrast = ([drsa, boosted]: readonly number[]) => drsa - boosted;
-      return judgeContrasts(board, [{ systems: pair, metric: "concordance", contrast }]);
     },
     command: COMMAND,
   });

@@ -40,7 +40,14 @@ export async function runBinding({
       return;
     }
     await runBindingPlan(wanted, createBindingRunner(plan, backend), out, (line) => {
-      const { system, seed, everyoneError, worstError, ise, met, held, residual, seconds } = line;
+      const { system, seed } = line;
+      if ("absent" in line) {
+        say(
+          `${system}, seed ${seed}, ${line.rows} rows: ${line.withoutEvents} of ${line.strata} strata have no event`,
+        );
+        return;
+      }
+      const { everyoneError, worstError, ise, met, held, residual, seconds } = line;
       say(
         `${system}, seed ${seed}, ${line.rows} rows: A ${everyoneError} of everyone, ${worstError} at worst; ` +
           `ISE ${ise}, ${met} of ${held} met, residual ${residual}, ${seconds} s`,

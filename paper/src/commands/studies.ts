@@ -1,7 +1,8 @@
 /**
- * `graduate reproduce quality|tables|certificates|binding`: studies of our own. Each needs files that are in no checkout, saves
- * a line as a run ends, and does not repeat runs it already has; with --page it runs nothing and makes the page of
- * docs/results from the lines. They take hours and are for the maintainers of the pages: help does not list them.
+ * `graduate reproduce quality|tables|certificates|binding`: studies of our own. Each needs files that are in no checkout,
+ * saves a line as a run ends, and does not repeat runs it already has; with --page it runs nothing and makes the page of
+ * docs/results from the lines. They take hours and are for the maintainers of the pages: `reproduce --help all` alone
+ * lists them.
  */
 
 import type { Command } from "commander";
@@ -23,18 +24,19 @@ import { tablesPage } from "../pages/tables.page.ts";
 import { targetsPage } from "../pages/targets.page.ts";
 import { checkoutFile } from "../runs/checkout.ts";
 import { type BandLine, readBandsPlan } from "../studies/bands.ts";
-import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
-import type { BindingPartLine } from "../studies/binding-parts.ts";
+import { readBindingPlan } from "../studies/binding.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
 import { type CustomerLine, readCustomersPlan } from "../studies/customers.ts";
 import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
 import { type HeldRealLine, readHeldRealPlan } from "../studies/held-real.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
 import {
+  countQualityStrata,
   QUALITY_SYSTEMS,
   QUALITY_TABLES,
   type QualityFiles,
   type QualityLine,
+  type QualityStrata,
   runQuality,
   toQualitySystem,
 } from "../studies/quality.ts";
@@ -43,12 +45,13 @@ import { runUnseenCommands, UNSEEN_COMMANDS } from "../studies/unseen-commands.t
 import {
   describeUnseen,
   readUnseenPlan,
+  runStrata,
   runUnseen,
   type UnseenPlan,
   type UnseenTable,
 } from "../studies/unseen-tables.ts";
 import { summariseBands } from "../summaries/bands.ts";
-import { summariseBinding } from "../summaries/binding.ts";
+import { type AnyBindingLine, summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
 import { summariseCustomers } from "../summaries/customers.ts";
 import { summariseHeld } from "../summaries/held-not-told.ts";
@@ -70,8 +73,7 @@ export type Kept<Options extends StudyOptions> = Options & { readonly out: strin
 
 /** What a page and a picture are made from, each from a file of lines. */
 export const STUDY_SUMMARIES = {
-  binding: (path: string) =>
-    summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path)),
+  binding: (path: string) => summariseBinding(readBindingPlan(), readLines<AnyBindingLine>(path)),
   "held-not-told": (path: string) => summariseHeld(readHeldPlan(), readLines<HeldLine>(path)),
   targets: (path: string) => summariseTargets(readTargetsPlan(), readLines<TargetLine>(path)),
   causes: (path: string) => summariseCauses(readCausesPlan(), readLines<CauseLine>(path)),
@@ -80,7 +82,7 @@ export const STUDY_SUMMARIES = {
 
 /** The page of each study, from a file of its lines. */
 export const STUDY_PAGES = {
-  quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine>(path))),
+  quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine | QualityStrata>(path))),
   tables: (path: string) => tablesPage(summariseUnseen(readUnseenPlan(), readLines<UnseenLine>(path))),
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
   binding: (path: string) => bindingPage(STUDY_SUMMARIES.binding(path)),
@@ -112,7 +114,7 @@ export function addStudyTargets(reproduce: Command): void {
   addStudy<QualityOptions>(
     reproduce,
     "quality",
-    "what the default preset does, against its controls",
+    "what the default of 0.1.0 does, without the solve, against its controls",
     runQualities,
   )
     .option("--splits <folder>", "holds nwtco_seed1.csv and others, of row and set", "splits")
@@ -121,7 +123,8 @@ export function addStudyTargets(reproduce: Command): void {
     .option("--tables <list>", "only these tables", QUALITY_TABLES.join(","))
     .option("--systems <list>", "only these systems", QUALITY_SYSTEMS.join(","))
     .option("--seeds <list>", "only these seeds", "1,2,3,4,5")
-    .option("--part <k/n>", "the k-th of n parts of the runs", "1/1");
+    .option("--part <k/n>", "the k-th of n parts of the runs", "1/1")
+    .option("--strata", "only count the strata of all groups of the public tables");
   addStudy<UnseenOptions>(reproduce, "tables", "tables that nothing was tuned on", runTables)
     .option("--data <folder>", "holds the tables")
     .option("--tables <list>", "only these tables of the plan")
@@ -181,10 +184,25 @@ interface QualityOptions extends StudyOptions, QualityFiles {
   readonly systems: string;
   readonly seeds: string;
   readonly part: string;
+  readonly strata?: true;
+}
+
+async function countStrata(options: Kept<QualityOptions>): Promise<void> {
+  for (const table of ["nwtco", "flchain"] as const) {
+    for (const seed of numbersOf(options.seeds)) {
+      const line = await countQualityStrata(table, seed, options);
+      const isSame = (one: QualityLine | QualityStrata) =>
+        one.table === table && one.system === line.system && one.seed === seed;
+      if (readLines<QualityLine | QualityStrata>(options.out).some(isSame)) continue;
+      appendLine(options.out, line);
+      say(`${table} seed ${seed}: ${line.withoutEvents} of ${line.strata} strata have no event`);
+    }
+  }
 }
 
 async function runQualities(options: Kept<QualityOptions>): Promise<void> {
-  const done = readLines<QualityLine>(options.out);
+  if (options.strata === true) return countStrata(options);
+  const done = readLines<QualityLine | QualityStrata>(options.out);
   const [mine, parts] = options.part.split("/").map(Number);
   const systems = listed(options.systems).map(toQualitySystem);
   const tables = QUALITY_TABLES.filter((table) => listed(options.tables).includes(table));
@@ -254,6 +272,12 @@ async function runTable(
           : `C ${line.concordance}, ECE ${line.ece}, worst ${line.worstEce}, IBS ${line.ibs}, ${line.seconds} s`;
       say(`${line.table} ${system} seed ${seed}: ${said}`);
     }
+    if (done.some((line) => line.kind === "strata" && line.seed === seed)) continue;
+    const line = await runStrata(entry, data, seed);
+    appendLine(out, line);
+    say(
+      `${line.table} stratified seed ${seed}: ${line.withoutEvents} of ${line.strata} strata have no event`,
+    );
   }
 }
 

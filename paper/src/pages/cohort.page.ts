@@ -26,7 +26,7 @@ const TITLES: Readonly<Record<PageTarget, string>> = {
 
 const NOTES: Readonly<Record<PageTarget, string>> = {
   nwtco:
-    "The paper's seven variables include the number of the row, `seqno`; the default preset leaves it out and " +
+    "The paper's seven variables include the number of the row, `seqno`; the default of 0.1.0 leaves it out and " +
     "takes `stage` as a category, the paper's plan keeps all seven as numbers.",
   flchain:
     "`chapter` is the chapter of the cause of death: it is known of the dead and of nobody else, so a model that " +
@@ -64,7 +64,7 @@ groups of the real ones' sizes and overlaps; *all only* names none. Of the other
 know the groups.
 *MCBoostSurv (mended)* is our form of it, *(reference)* the R package's that the paper names, with its faults \
 ([why two](../decisions/009-boost.md)). *Kept by …*: the same network and loss, its weights kept by the other rule.
-*five graduates* is \`train --ensemble 5\`, the mean of five runs of the default preset. It learns from the \
+*five graduates* is \`train --ensemble 5\`, the mean of five runs of the default of 0.1.0, without the solve. It learns from the \
 validation rows too, where the others only stop by them; so does
 *Cox, validation rows too*, which is what to compare it with; their time bins reach to the last time of all \
 these rows. *graduate with splines* and *five with splines* are one run
@@ -113,7 +113,7 @@ export function cohortPage({ target, plans, published }: TargetSummary): string 
 
 function planSection(target: PageTarget, summary: PlanSummary, published: Published): string[] {
   const { plan, planned, made, failed, cohorts, onDevice } = summary;
-  const title = plan.preset === "paper" ? "The paper's recipe" : "The default preset";
+  const title = plan.preset === "paper" ? "The paper's recipe" : "The default of 0.1.0, without the solve";
   const head = [`## ${title}`, `${plan.about} ${REPEATS[plan.repeats]}`];
   if (cohorts.length === 0) return [...head, "None of its runs have been made."];
   const failures = failed.length === 0 ? "" : `; these failed: ${failed.join(", ")}`;

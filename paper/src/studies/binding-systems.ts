@@ -4,12 +4,16 @@
  * without the solve, and without that and training (one step), "start of all rows" the latter with the validation rows
  * learnt from as held learns from them; the two of 0.1.0 take numbers as they are and no
  * splines, as version 0.1.0 did. "held, all only" names no groups, and "held, placebo groups" groups of the same sizes
- * and overlaps whose members are drawn at random. "no solve of groups" is the network on the likelihood alone.
+ * and overlaps whose members are drawn at random. "no solve of groups" is the network on the likelihood alone. The Cox
+ * models with splines (cox-strata.ts) learn from the validation rows too: with a term for each group, with a baseline for
+ * every stratum of the groups, or of the plan's three, which are those whose hazards differ in the law.
  */
 import type { Backend } from "graduate-survival";
 import {
   ALL_GROUP,
+  fitTimeGrid,
   type Group,
+  pickOutcomes,
   type RightCensored,
   type Split,
   type Table,
@@ -28,6 +32,7 @@ import {
   timeGridOf,
 } from "../runs/fit.ts";
 import { addPlacebos, namePlacebos } from "../runs/placebo.ts";
+import { fitSplineCox, type SplineCox, type SplineCoxRequest } from "./cox-strata.ts";
 
 export const BINDING_SYSTEMS = [
   "cox",
@@ -41,6 +46,9 @@ export const BINDING_SYSTEMS = [
   "held, all only",
   "held, placebo groups",
   "no solve of groups",
+  "cox with splines and group terms",
+  "cox with splines, stratified by three",
+  "cox with splines, stratified",
 ] as const;
 export type BindingSystem = (typeof BINDING_SYSTEMS)[number];
 
@@ -52,6 +60,8 @@ export interface BindingPeople {
   readonly split: Split;
   /** Everyone first, then those told. */
   readonly groups: readonly Group[];
+  /** Of whom "stratified by three" makes its strata. */
+  readonly three: readonly Group[];
   readonly seed: number;
 }
 
@@ -65,7 +75,8 @@ export interface FittedBinding {
   readonly predictCurves: PredictCurves;
   /** The same of chosen rows of any table. */
   readonly predictTable: PredictTable;
-  readonly model: Model;
+  /** Null for a system that is not a model of the package. */
+  readonly model: Model | null;
   /** Seconds after the last event of training; null for what is not trained. */
   readonly endSeconds: number | null;
 }
@@ -73,8 +84,20 @@ export interface FittedBinding {
 /** How version 0.1.0 took its columns. */
 const AS_BEFORE = { splines: false, numbers: "raw" } as const;
 
+/** Fitted outside the package's own training. */
+const SPLINE_COX = [
+  "cox with splines and group terms",
+  "cox with splines, stratified by three",
+  "cox with splines, stratified",
+] as const satisfies readonly BindingSystem[];
+export type SplineCoxSystem = (typeof SPLINE_COX)[number];
+
+export function isSplineCox(system: BindingSystem): system is SplineCoxSystem {
+  return SPLINE_COX.some((one) => one === system);
+}
+
 export function bindingRequest(
-  system: BindingSystem,
+  system: Exclude<BindingSystem, SplineCoxSystem>,
   { split, seed, groups }: BindingPeople,
   { training }: BindingOptions,
 ): FitRequest {
@@ -117,6 +140,7 @@ export async function fitBindingSystem(
   options: BindingOptions,
   backend: Backend,
 ): Promise<FittedBinding> {
+  if (isSplineCox(system)) return openSplineCox(fitSplineCox(splineCoxRequest(system, people)), people);
   const { table, split, groups, seed } = people;
   const told = groups.filter(({ name }) => name !== ALL_GROUP.name);
   const withPlacebos = (one: Table, parts: readonly Int32Array[]) =>
@@ -135,5 +159,37 @@ export async function fitBindingSystem(
     endSeconds: ended === null ? null : Number(ended.toFixed(2)),
     predictCurves: async (one) =>
       predict(withPlacebos(one, [Int32Array.from({ length: one.rows }, (_, row) => row)])),
+  };
+}
+
+/** Which groups are terms and which make strata. */
+export function splineCoxRequest(
+  system: SplineCoxSystem,
+  { table, outcomes, split, groups, three }: Omit<BindingPeople, "settings" | "seed">,
+): SplineCoxRequest {
+  const told = groups.filter(({ name }) => name !== ALL_GROUP.name);
+  const features = table.columns
+    .map(({ name }) => name)
+    .filter((name) => name !== "time" && name !== "event");
+  const asked = { table, outcomes, rows: joinSplit(split).train, features, terms: [], strata: [] };
+  switch (system) {
+    case "cox with splines and group terms":
+      return { ...asked, terms: told };
+    case "cox with splines, stratified by three":
+      return { ...asked, strata: three };
+    case "cox with splines, stratified":
+      return { ...asked, strata: told };
+  }
+}
+
+/** On the grid that the other systems take from the training rows. */
+function openSplineCox(fitted: SplineCox, { outcomes, split }: BindingPeople): FittedBinding {
+  const grid = fitTimeGrid(pickOutcomes(outcomes, split.train));
+  return {
+    grid,
+    model: null,
+    endSeconds: null,
+    predictTable: async (table, rows) => fitted.predictCurves(table, grid, rows),
+    predictCurves: async (table) => fitted.predictCurves(table, grid),
   };
 }

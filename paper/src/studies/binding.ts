@@ -9,7 +9,7 @@ import type { Backend } from "graduate-survival";
 import { InputError } from "graduate-survival/core";
 import { ALL_GROUP, type Group, groupsFromFile, parseGroupsFile, splitRows } from "graduate-survival/data";
 import { z } from "zod";
-import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
+import { type EyeCohort, type EyeSettings, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth, type TruthScores } from "../eye/truth.ts";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
 import { trainingSupports } from "../runs/fit.ts";
@@ -20,7 +20,11 @@ import {
   type BindingSystem,
   type FittedBinding,
   fitBindingSystem,
+  isSplineCox,
+  type SplineCoxSystem,
+  splineCoxRequest,
 } from "./binding-systems.ts";
+import { countLost, openStrata, type StrataCounts } from "./cox-strata.ts";
 import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 const share = z.number().positive().max(1);
@@ -31,6 +35,15 @@ const planSchema = z.strictObject({
   about: z.string(),
   seeds: z.strictObject({ from: z.int(), count: z.int().positive() }),
   sizes: z.array(z.strictObject({ rows: z.int().positive(), systems })),
+  /** Other seeds, with these groups told and no other; "stratified by three" makes its strata of them everywhere. */
+  three: z.strictObject({
+    seeds: z.strictObject({ from: z.int(), count: z.int().positive() }),
+    rows: z.int().positive(),
+    told: z.array(z.string()).length(3),
+    systems,
+  }),
+  /** A stratified model is scored where at most this share of fresh people is in no stratum with an event. */
+  lostAtMost: share,
   split: z.tuple([share, share, share]),
   level: z.literal([0, 1, 2]),
   censoring: z.enum(["independent", "dependent", "late"]),
@@ -43,6 +56,8 @@ const planSchema = z.strictObject({
 export type BindingPlan = z.infer<typeof planSchema>;
 
 export interface BindingRun {
+  /** The plan's sizes, or its three groups. */
+  readonly part: "systems" | "three";
   readonly seed: number;
   readonly rows: number;
   readonly system: BindingSystem;
@@ -73,9 +88,14 @@ export interface BindingVerdict {
   readonly share: number | null;
 }
 
+/** A line of a system that leaves too many people in strata without events to be scored. */
+export interface AbsentLine extends BindingRun, StrataCounts {
+  readonly absent: true;
+  readonly version: string;
+}
+
 /** A line of paper/binding.jsonl. */
-export interface BindingLine extends BindingRun, BindingScores, BindingVerdict {
-  readonly part: "systems";
+export interface BindingLine extends BindingRun, BindingScores, BindingVerdict, Partial<StrataCounts> {
   /** A of every group. */
   readonly errors: Readonly<Record<string, number>>;
   /** Of the fit; and of its end, in which the mixture is chosen and the layer solved. */
@@ -95,19 +115,28 @@ export function readBindingPlan(): BindingPlan {
   return parseBindingPlan(readCheckout(path), path);
 }
 
-/** Seed after seed, each with every size and system, so that whatever is done is balanced. */
-export function expandBindingPlan({ seeds, sizes }: BindingPlan): BindingRun[] {
-  return Array.from({ length: seeds.count }, (_, k) => seeds.from + k).flatMap((seed) =>
-    sizes.flatMap(({ rows, systems: names }) => names.map((system): BindingRun => ({ seed, rows, system }))),
-  );
+/** Seed after seed, each with every size and system, so that whatever is done is balanced; the three groups last. */
+export function expandBindingPlan({ seeds, sizes, three }: BindingPlan): BindingRun[] {
+  const listSeeds = ({ from, count }: BindingPlan["seeds"]) =>
+    Array.from({ length: count }, (_, k) => from + k);
+  return [
+    ...listSeeds(seeds).flatMap((seed) =>
+      sizes.flatMap(({ rows, systems: names }) =>
+        names.map((system): BindingRun => ({ part: "systems", seed, rows, system })),
+      ),
+    ),
+    ...listSeeds(three.seeds).flatMap((seed) =>
+      three.systems.map((system): BindingRun => ({ part: "three", seed, rows: three.rows, system })),
+    ),
+  ];
 }
 
 export function sameBindingRun(a: BindingRun, b: BindingRun): boolean {
-  return a.seed === b.seed && a.rows === b.rows && a.system === b.system;
+  return a.part === b.part && a.seed === b.seed && a.rows === b.rows && a.system === b.system;
 }
 
 /** Runs one line after the other; people and fresh people are kept for the next. */
-export type RunBinding = (run: BindingRun) => Promise<BindingLine>;
+export type RunBinding = (run: BindingRun) => Promise<BindingLine | AbsentLine>;
 
 export function createBindingRunner(
   plan: BindingPlan,
@@ -115,22 +144,24 @@ export function createBindingRunner(
   options: BindingOptions = {},
 ): RunBinding {
   const truth = keepLastTruth();
-  let kept: { readonly seed: number; readonly rows: number; readonly people: BindingPeople } | null = null;
+  let kept: { readonly run: Omit<BindingRun, "system">; readonly people: BindingPeople } | null = null;
   return async (run) => {
-    const { seed, rows, system } = run;
-    if (kept?.seed !== seed || kept.rows !== rows)
-      kept = { seed, rows, people: openPeople(plan, seed, rows) };
+    const { part, seed, rows, system } = run;
+    if (kept?.run.seed !== seed || kept.run.rows !== rows || kept.run.part !== part)
+      kept = { run, people: openPeople(plan, run) };
     const { people } = kept;
+    const settings = { ...people.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
+    const counts = isSplineCox(system) ? countStrata(people, system, settings) : null;
+    if (counts !== null && counts.lost > plan.lostAtMost * plan.truthPeople)
+      return { ...run, absent: true, ...counts, version: VERSION };
     const started = performance.now();
     const fitted = await fitBindingSystem(system, people, options, backend);
     const seconds = secondsSince(started);
     const scoringStarted = performance.now();
-    const settings = { ...people.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
     const { grid, predictCurves } = fitted;
     const supports = trainingSupports(people, grid);
     const scores = await truth({ settings, groups: people.groups, supports, grid }).score(predictCurves);
     return {
-      part: "systems",
       ...run,
       ...readBindingScores(scores),
       ...readBindingVerdict(fitted),
@@ -138,24 +169,31 @@ export function createBindingRunner(
       seconds,
       endSeconds: fitted.endSeconds,
       scoringSeconds: secondsSince(scoringStarted),
+      ...counts,
       version: VERSION,
     };
   };
 }
 
 /** The parts of a few lines are in the same file. */
-export const runBindingPlan = createPlanRunner<BindingRun, BindingLine>(
-  (line, run) => line.part === "systems" && sameBindingRun(line, run),
-);
+export const runBindingPlan = createPlanRunner<BindingRun, BindingLine | AbsentLine>(sameBindingRun);
 
-function openPeople(plan: BindingPlan, seed: number, rows: number): BindingPeople {
-  const { level, censoring, split: fractions, groups: path, told } = plan;
+/** How many of the fresh people are in no stratum with an event. */
+function countStrata(people: BindingPeople, system: SplineCoxSystem, settings: EyeSettings): StrataCounts {
+  return countLost(openStrata(splineCoxRequest(system, people)), simulateEye(settings).table);
+}
+
+function openPeople(plan: BindingPlan, { part, seed, rows }: Omit<BindingRun, "system">): BindingPeople {
+  const { level, censoring, split: fractions, groups: path, three } = plan;
   const eye = simulateEye({ seed, n: rows, level, censoring });
   const split = splitRows(rows, { seed, fractions });
   const file = parseGroupsFile(readCheckout(path), path);
   const all = groupsFromFile({ ...file, all: true }, eye.table, split.train, { exclude: ["time", "event"] });
-  const groups = [ALL_GROUP.name, ...told].map((wanted) => findGroup(all, wanted));
-  return peopleOf(eye, split, groups);
+  const told = part === "three" ? three.told : plan.told;
+  const [groups, ofThree] = [[ALL_GROUP.name, ...told], three.told].map((names) =>
+    names.map((wanted) => findGroup(all, wanted)),
+  );
+  return peopleOf(eye, split, groups, ofThree);
 }
 
 function findGroup(groups: readonly Group[], wanted: string): Group {
@@ -169,8 +207,9 @@ export function peopleOf(
   { table, outcomes, settings }: EyeCohort,
   split: BindingPeople["split"],
   groups: readonly Group[],
+  three: readonly Group[] = [],
 ): BindingPeople {
-  return { table, outcomes, settings, split, groups, seed: settings.seed };
+  return { table, outcomes, settings, split, groups, three, seed: settings.seed };
 }
 
 export function readBindingScores({ groups, concordance, concordanceOfTruth }: TruthScores): BindingScores {
@@ -187,8 +226,9 @@ export function readBindingScores({ groups, concordance, concordanceOfTruth }: T
   };
 }
 
-export function readBindingVerdict({ model: { training } }: Pick<FittedBinding, "model">): BindingVerdict {
-  const { verdict, solve } = training;
+export function readBindingVerdict({ model }: Pick<FittedBinding, "model">): BindingVerdict {
+  if (model === null) return { met: 0, held: 0, residual: null, iterations: null, share: null };
+  const { verdict, solve } = model.training;
   const residuals = solve === undefined || solve === null ? null : solve.residuals;
   return {
     met: verdict.filter(({ status }) => status === "met").length,

@@ -10,8 +10,11 @@ import type { AuditTable, FitRequest } from "graduate-survival";
 import { InputError } from "graduate-survival/core";
 import {
   addGroupColumns,
+  binOutcomes,
   checkTable,
   findColumn,
+  fitTimeGrid,
+  pickOutcomes,
   readOutcomes,
   readTable,
   type Split,
@@ -21,8 +24,9 @@ import {
 import { openWasmBackend, tableSourceFromPath } from "graduate-survival/node";
 import { MINIMUM_EVENTS } from "graduate-survival/stats";
 import { readCheckout } from "../runs/checkout.ts";
-import { asIn010, auditRows, fitDefault, START } from "../runs/fit.ts";
+import { asIn010, auditCurves, auditRows, fitDefault, joinSplit, membersAmong, START } from "../runs/fit.ts";
 import { mean } from "../summaries/summary.ts";
+import { countLost, fitSplineCox } from "./cox-strata.ts";
 
 export const UNSEEN_SYSTEMS = [
   "cox",
@@ -52,6 +56,8 @@ export interface UnseenPlan {
   readonly seeds: readonly number[];
   readonly systems: readonly UnseenSystem[];
   readonly tables: readonly UnseenTable[];
+  /** Cox with splines, stratified by the groups: a table has a row where at most this share of test rows is lost. */
+  readonly strata: { readonly about: string; readonly lostAtMost: number };
 }
 
 /** What `describe` finds, and the sizes. */
@@ -102,6 +108,22 @@ export interface UnseenRun extends RunIdentity, UnseenScores {
   /** For graduate: constraints that are missed, and the warnings of training. */
   readonly unmet?: readonly string[];
   readonly warnings?: readonly string[];
+  readonly seconds: number;
+}
+
+/**
+ * Cox with splines, stratified by all groups of the table, on one split; it learns from training and validation rows,
+ * as graduate does.
+ */
+export interface StrataLine extends UnseenScores {
+  readonly kind: "strata";
+  readonly table: string;
+  readonly seed: number;
+  readonly strata: number;
+  readonly withoutEvents: number;
+  /** Test rows whose stratum has no event or is new: their curves stay at 1. */
+  readonly lost: number;
+  readonly test: number;
   readonly seconds: number;
 }
 
@@ -209,6 +231,34 @@ export async function runUnseen(
   } finally {
     await backend.close();
   }
+}
+
+export async function runStrata(entry: UnseenTable, folder: string, seed: number): Promise<StrataLine> {
+  const { name, time, event, drop } = entry;
+  const table = await openUnseen(entry, folder);
+  const split = splitUnseen(table, entry, seed);
+  const groups = entry.groups.map((expression) => ({ name: expression, expression }));
+  const outcomes = readOutcomes(table, { time, event });
+  const features = table.columns
+    .map((column) => column.name)
+    .filter((one) => ![time, event, ...drop].includes(one));
+  const rows = joinSplit(split).train;
+  const started = performance.now();
+  const fitted = fitSplineCox({ table, outcomes, rows, features, terms: [], strata: groups });
+  const seconds = Number(((performance.now() - started) / 1000).toFixed(1));
+  const grid = fitTimeGrid(pickOutcomes(outcomes, split.train));
+  const curves = fitted.predictCurves(table, grid, split.test);
+  const binned = binOutcomes(pickOutcomes(outcomes, split.test), grid);
+  const audited = await auditCurves(curves, binned, membersAmong(groups, table, split.test));
+  return {
+    kind: "strata",
+    table: name,
+    seed,
+    ...countLost(fitted, table, split.test),
+    test: split.test.length,
+    ...readScores(audited),
+    seconds,
+  };
 }
 
 /** What a system asks for, beside what all do. */

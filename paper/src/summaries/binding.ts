@@ -2,10 +2,20 @@
  * The contents of the page on holding: means over seeds of the lines of paper/binding.jsonl with their standard errors,
  * and whether what was wanted holds. Differences are paired by seed, and only seeds with both systems count.
  */
-import { type BindingLine, type BindingPlan, expandBindingPlan, sameBindingRun } from "../studies/binding.ts";
+import {
+  type AbsentLine,
+  type BindingLine,
+  type BindingPlan,
+  type BindingRun,
+  expandBindingPlan,
+  sameBindingRun,
+} from "../studies/binding.ts";
 import type { BindingPartLine } from "../studies/binding-parts.ts";
-import type { BindingSystem } from "../studies/binding-systems.ts";
+import { type BindingSystem, isSplineCox } from "../studies/binding-systems.ts";
 import { type Estimate, estimate, mean } from "./summary.ts";
+
+/** A line of the study, of whatever part. */
+export type AnyBindingLine = BindingLine | AbsentLine | BindingPartLine;
 
 /** The starts, which the held run is compared with. */
 const STARTS: readonly BindingSystem[] = ["start of 0.1.0", "start", "start of all rows"];
@@ -43,8 +53,32 @@ const COMPARED = {
 } as const satisfies Readonly<Record<string, keyof BindingLine>>;
 export type ComparedScore = keyof typeof COMPARED;
 
+/** A system whose strata have too few events at a size, over the seeds. */
+export interface AbsentSystem {
+  readonly system: BindingSystem;
+  readonly seeds: number;
+  /** The fewest and the most of any seed. */
+  readonly strata: readonly [number, number];
+  readonly withoutEvents: readonly [number, number];
+  /** Fresh people, a share of all. */
+  readonly lost: readonly [number, number];
+}
+
+/** Runs with the same rows. */
+export interface BindingSize {
+  readonly rows: number;
+  readonly done: number;
+  readonly planned: number;
+  readonly means: readonly BindingMeans[];
+  readonly absent: readonly AbsentSystem[];
+  readonly worstGroups: readonly WorstGroup[];
+  /** Held against the Cox models with splines. */
+  readonly rivals: readonly BindingDifference[];
+}
+
 /** Held minus another system, over the seeds that have both; less is better. */
 export interface BindingDifference {
+  readonly part: BindingRun["part"];
   readonly rows: number;
   readonly score: ComparedScore;
   readonly other: BindingSystem;
@@ -72,13 +106,9 @@ export interface BindingSummary {
   readonly planned: number;
   readonly truthPeople: number;
   readonly told: number;
-  readonly sizes: readonly {
-    readonly rows: number;
-    readonly done: number;
-    readonly planned: number;
-    readonly means: readonly BindingMeans[];
-    readonly worstGroups: readonly WorstGroup[];
-  }[];
+  readonly sizes: readonly BindingSize[];
+  /** With three groups told, and which. */
+  readonly three: BindingSize & { readonly told: readonly string[] };
   /** Held's worst error over 0.1.0's with the most rows, a ratio of means, and for how many seeds it is as wanted. */
   readonly ratio: {
     readonly rows: number;
@@ -96,32 +126,30 @@ export interface BindingSummary {
   readonly parts: readonly BindingPartLine[];
 }
 
-export function summariseBinding(
-  plan: BindingPlan,
-  all: readonly (BindingLine | BindingPartLine)[],
-): BindingSummary {
-  const lines = all.filter((line) => line.part === "systems");
+export function summariseBinding(plan: BindingPlan, all: readonly AnyBindingLine[]): BindingSummary {
+  const kept = all.filter(isPlanned);
   const planned = expandBindingPlan(plan);
-  const isDone = (run: (typeof planned)[number]) => lines.some((line) => sameBindingRun(line, run));
+  const isDone = (run: BindingRun) => kept.some((line) => sameBindingRun(line, run));
+  const lines = scoredOf(kept.filter(({ part }) => part === "systems"));
   const sizes = plan.sizes.map(({ rows }) => rows);
   const own = lines.filter(({ system }) => system === "held");
-  const residuals = lines.flatMap(({ residual }) => (residual === null ? [] : [residual]));
+  const residuals = scoredOf(kept).flatMap(({ residual }) => (residual === null ? [] : [residual]));
+  const summariseSize = (part: BindingRun["part"], rows: number, systems: readonly BindingSystem[]) => {
+    const wanted = planned.filter((run) => run.part === part && run.rows === rows);
+    const made = kept.filter((line) => line.part === part && line.rows === rows);
+    return {
+      done: wanted.filter(isDone).length,
+      planned: wanted.length,
+      ...describeSize(made, plan.truthPeople, rows, systems),
+    };
+  };
   return {
     done: planned.filter(isDone).length,
     planned: planned.length,
     truthPeople: plan.truthPeople,
     told: plan.told.length,
-    sizes: plan.sizes.map(({ rows, systems }) => {
-      const ofSize = planned.filter((run) => run.rows === rows);
-      const means = systems.flatMap((system) => averageSystem(lines, rows, system));
-      return {
-        rows,
-        done: ofSize.filter(isDone).length,
-        planned: ofSize.length,
-        means,
-        worstGroups: countWorst(own, rows),
-      };
-    }),
+    sizes: plan.sizes.map(({ rows, systems }) => summariseSize("systems", rows, systems)),
+    three: { told: plan.three.told, ...summariseSize("three", plan.three.rows, plan.three.systems) },
     ratio: compareRatio(lines, Math.max(...sizes)),
     differences: sizes.flatMap((rows) =>
       (["worst", "ise", "everyone", "average"] as const).flatMap((score) =>
@@ -138,7 +166,59 @@ export function summariseBinding(
       return { rows, runs: ofSize.filter(({ iterations }) => iterations === 0).length, of: ofSize.length };
     }),
     residual: residuals.length === 0 ? null : { largest: Math.max(...residuals), runs: residuals.length },
-    parts: all.filter((line) => line.part !== "systems"),
+    parts: all.filter((line) => !isPlanned(line)),
+  };
+}
+
+function isPlanned(line: AnyBindingLine): line is BindingLine | AbsentLine {
+  return line.part === "systems" || line.part === "three";
+}
+
+function scoredOf(lines: readonly (BindingLine | AbsentLine)[]): readonly BindingLine[] {
+  return lines.flatMap((line) => ("absent" in line ? [] : [line]));
+}
+
+/** The rows of a size's tables. */
+function describeSize(
+  made: readonly (BindingLine | AbsentLine)[],
+  people: number,
+  rows: number,
+  systems: readonly BindingSystem[],
+): Omit<BindingSize, "done" | "planned"> {
+  const lines = scoredOf(made);
+  return {
+    rows,
+    means: systems.flatMap((system) => averageSystem(lines, rows, system)),
+    absent: systems.flatMap((system) => countAbsent(made, people, system)),
+    worstGroups: countWorst(
+      lines.filter(({ system }) => system === "held"),
+      rows,
+    ),
+    rivals: (["worst", "ise"] as const).flatMap((score) =>
+      systems
+        .filter((system) => isSplineCox(system) || system === "held, all only")
+        .flatMap((other) => compareWith(lines, rows, score, other)),
+    ),
+  };
+}
+
+function countAbsent(
+  made: readonly (BindingLine | AbsentLine)[],
+  people: number,
+  system: BindingSystem,
+): AbsentSystem | readonly [] {
+  const own = made.flatMap((line) => (line.system === system && "absent" in line ? [line] : []));
+  if (own.length === 0) return [];
+  const range = (read: (line: AbsentLine) => number): readonly [number, number] => {
+    const values = own.map(read);
+    return [Math.min(...values), Math.max(...values)];
+  };
+  return {
+    system,
+    seeds: own.length,
+    strata: range(({ strata }) => strata),
+    withoutEvents: range(({ withoutEvents }) => withoutEvents),
+    lost: range(({ lost }) => lost / people),
   };
 }
 
@@ -216,6 +296,7 @@ function compareWith(
   if (gaps.length === 0) return [];
   const difference = estimate(gaps);
   return {
+    part: lines[0].part,
     rows,
     score,
     other,

@@ -210,7 +210,7 @@ export function comparePair(inputs: GoalInputs, system: SystemName, other: Syste
 /** The contents of the goals page. */
 export interface GoalsSummary {
   readonly goals: readonly Goal[];
-  /** Five runs of the default preset against the Cox model of the same rows. */
+  /** Five runs of the default of 0.1.0 against the Cox model of the same rows. */
   readonly ensemble: readonly Goal[];
   /** One run with splines against one without, and five with them against Cox, as far as they have been run. */
   readonly splines: readonly Goal[];

@@ -23,7 +23,7 @@ export const SYSTEM_LABELS: Readonly<Record<SystemName, string>> = {
   "graduate l2 without tail": "GRADUATE (L²) without tail",
   "graduate l2 without tail kept by concordance": "GRADUATE (L²) without tail, kept by C",
   "graduate variance": "GRADUATE (variance)",
-  graduate: "GRADUATE (default of 0.1.0)",
+  graduate: "GRADUATE (default of 0.1.0, without the solve)",
   "five graduates": "*five graduates*",
   "graduate with splines": "*graduate with splines*",
   "five with splines": "*five with splines*",

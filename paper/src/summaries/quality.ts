@@ -1,5 +1,5 @@
 /** The contents of the quality page: means over seeds of the lines of paper/quality.jsonl, and who is ahead of whom. */
-import type { QualityLine, QualitySystem, QualityTable } from "../studies/quality.ts";
+import type { QualityLine, QualityStrata, QualitySystem, QualityTable } from "../studies/quality.ts";
 import { mean } from "./summary.ts";
 
 const SCORES = [
@@ -54,7 +54,20 @@ export interface PlantedGroup {
   readonly controls: readonly number[];
 }
 
+/** What becomes of strata of all groups of a public table, over the splits. */
+export interface StrataOfTable {
+  readonly table: QualityStrata["table"];
+  /** Everyone included. */
+  readonly groups: number;
+  /** The fewest and the most. */
+  readonly strata: readonly [number, number];
+  readonly withoutEvents: readonly [number, number];
+  /** Test rows whose stratum has no event or is new, a share of all. */
+  readonly lost: number;
+}
+
 export interface QualitySummary {
+  readonly strata: readonly StrataOfTable[];
   readonly means: Readonly<Record<QualityTable, readonly SystemMeans[]>>;
   readonly trueErrors: readonly TrueErrors[];
   readonly leads: readonly { readonly table: QualityTable; readonly leads: readonly Lead[] }[];
@@ -71,9 +84,12 @@ export interface QualitySummary {
   };
 }
 
-export function summariseQuality(lines: readonly QualityLine[]): QualitySummary {
-  const tables: readonly QualityTable[] = ["nwtco", "flchain"];
+export function summariseQuality(all: readonly (QualityLine | QualityStrata)[]): QualitySummary {
+  const tables: readonly QualityStrata["table"][] = ["nwtco", "flchain"];
+  const lines = all.flatMap((line) => ("withoutEvents" in line ? [] : [line]));
+  const counted = all.flatMap((line) => ("withoutEvents" in line ? [line] : []));
   return {
+    strata: tables.flatMap((table) => countStrata(counted, table)),
     means: {
       nwtco: averageSystems(lines, "nwtco"),
       flchain: averageSystems(lines, "flchain"),
@@ -96,6 +112,25 @@ export function summariseQuality(lines: readonly QualityLine[]): QualitySummary 
       controls: CONTROLS.map((system) => trueError(lines, system, name)),
     })),
     leastEce: findLeastEce(lines),
+  };
+}
+
+function countStrata(
+  lines: readonly QualityStrata[],
+  table: StrataOfTable["table"],
+): StrataOfTable | readonly [] {
+  const own = lines.filter((line) => line.table === table);
+  if (own.length === 0) return [];
+  const range = (read: (line: QualityStrata) => number): readonly [number, number] => [
+    Math.min(...own.map(read)),
+    Math.max(...own.map(read)),
+  ];
+  return {
+    table,
+    groups: own[0].groups + 1,
+    strata: range(({ strata }) => strata),
+    withoutEvents: range(({ withoutEvents }) => withoutEvents),
+    lost: mean(own.map(({ lost, test }) => lost / test)),
   };
 }
 

@@ -87,13 +87,16 @@ export function collectRuns(results: Results, cohort: string): RunsBySystem {
 }
 
 /** a and b on the repeats where both have the number. */
-function pairRuns(a: readonly RunResult[], b: readonly RunResult[], read: Read) {
+export function pairRuns(
+  a: readonly RunResult[],
+  b: readonly RunResult[],
+  read: Read,
+): { readonly a: number; readonly b: number }[] {
   const ofB = new Map(b.map((run) => [run.run.seed, read(run)]));
-  const pairs = a.flatMap((run) => {
+  return a.flatMap((run) => {
     const [one, other] = [read(run), ofB.get(run.run.seed) ?? null];
     return one === null || other === null ? [] : [{ a: one, b: other }];
   });
-  return { a: pairs.map((pair) => pair.a), b: pairs.map((pair) => pair.b) };
 }
 
 /** Which test a plan's repeats call for. */
@@ -110,9 +113,8 @@ export function compareRuns(
   read: Read,
   repeats: Plan["repeats"],
 ): PairedTest | null {
-  const pairs = pairRuns(a, b, read);
-  if (pairs.a.length < 2) return null;
-  const differences = pairs.a.map((value, k) => value - pairs.b[k]);
+  const differences = pairRuns(a, b, read).map((pair) => pair.a - pair.b);
+  if (differences.length < 2) return null;
   const test = testOf(repeats, a[0]);
   const result = test.test === "paired" ? pairedT(differences) : correctedResampledT(differences, test);
   return isAbsent(result) ? null : result;
@@ -133,7 +135,10 @@ export function countGroupWins(
   groups: number,
   repeats: Plan["repeats"],
 ): WinCount {
-  const items = Array.from({ length: groups }, (_, g) => pairRuns(a, b, readMetric(metric, g)));
+  const items = Array.from({ length: groups }, (_, g) => {
+    const pairs = pairRuns(a, b, readMetric(metric, g));
+    return { a: pairs.map((pair) => pair.a), b: pairs.map((pair) => pair.b) };
+  });
   return countWins(items, {
     level: LEVEL,
     higherIsBetter: HIGHER_IS_BETTER[metric],

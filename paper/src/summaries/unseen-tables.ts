@@ -9,6 +9,7 @@ import { compareSplits, type MethodDifference } from "graduate-survival/verbs";
 import { type CommandLine, UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";
 import type {
   FailedRun,
+  StrataLine,
   TableLine,
   UnseenPlan,
   UnseenRun,
@@ -18,7 +19,7 @@ import type {
 import { mean } from "./summary.ts";
 
 /** A line of paper/tables.jsonl. */
-export type UnseenLine = TableLine | CommandLine | UnseenRun | FailedRun;
+export type UnseenLine = TableLine | CommandLine | UnseenRun | FailedRun | StrataLine;
 
 export const SCORES = [
   { key: "concordance", title: "C", better: 1 },
@@ -81,7 +82,28 @@ export interface Shortfall {
   readonly system: UnseenSystem;
 }
 
+/** Cox with splines, stratified by all groups, over the splits. */
+export interface StrataMeans {
+  /** The fewest and the most. */
+  readonly strata: readonly [number, number];
+  readonly withoutEvents: readonly [number, number];
+  /** Test rows in no stratum with an event, a share of all. */
+  readonly lost: number;
+  /** In the order of the scores; null where too many are lost. */
+  readonly scores: readonly (number | null)[] | null;
+  readonly differences: readonly StrataDifference[];
+}
+
+/** graduate less the stratified Cox, in one score. */
+export interface StrataDifference {
+  readonly score: Score;
+  readonly estimate: number | null;
+  readonly p: number | null;
+  readonly side: number;
+}
+
 export interface TableSummary {
+  readonly strata: StrataMeans | null;
   readonly entry: UnseenTable;
   readonly found: TableLine;
   readonly means: readonly UnseenMeans[];
@@ -129,6 +151,11 @@ function summariseTable(plan: UnseenPlan, entry: UnseenTable, lines: readonly Un
     entry,
     found,
     means,
+    strata: averageStrata(
+      own.filter((line) => line.kind === "strata"),
+      graduate,
+      plan.strata.lostAtMost,
+    ),
     differences: compareSystems(runsOf),
     shortfalls: findShortfalls(means),
     rows: graduate[0].rows,
@@ -158,6 +185,52 @@ function averageRuns(system: UnseenSystem, runs: readonly UnseenRun[]): UnseenMe
     held: average((run) => run.held),
     asked: runs[0].asked,
     seconds: average((run) => run.seconds),
+  };
+}
+
+function averageStrata(
+  lines: readonly StrataLine[],
+  graduate: readonly UnseenRun[],
+  lostAtMost: number,
+): StrataMeans | null {
+  if (lines.length === 0) return null;
+  const range = (read: (line: StrataLine) => number): readonly [number, number] => [
+    Math.min(...lines.map(read)),
+    Math.max(...lines.map(read)),
+  ];
+  const lost = mean(lines.map((line) => line.lost / line.test));
+  const counts = {
+    strata: range(({ strata }) => strata),
+    withoutEvents: range(({ withoutEvents }) => withoutEvents),
+    lost,
+  };
+  if (lost > lostAtMost) return { ...counts, scores: null, differences: [] };
+  const sorted = lines.toSorted((a, b) => a.seed - b.seed);
+  const methods = [
+    { method: "stratified", scores: sorted },
+    { method: "graduate", scores: graduate },
+  ];
+  const [testSize, trainSize] = [
+    mean(graduate.map(({ rows }) => rows.test)),
+    mean(graduate.map(({ rows }) => rows.train)),
+  ];
+  const compared = compareSplits(methods, { testSize, trainSize });
+  return {
+    ...counts,
+    scores: SCORES.map(({ key }) => {
+      const values = sorted.flatMap((line) => line[key] ?? []);
+      return values.length < sorted.length ? null : mean(values);
+    }),
+    differences: SCORES.flatMap((score) =>
+      compared
+        .filter((one) => one.score === score.key)
+        .map(({ estimate, p }) => ({
+          score,
+          estimate,
+          p,
+          side: Math.sign(estimate ?? 0) * score.better,
+        })),
+    ),
   };
 }
 

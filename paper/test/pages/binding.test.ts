@@ -12,6 +12,10 @@ interface Line {
   readonly seed: number;
   readonly rows: number;
   readonly system: string;
+  readonly absent?: true;
+  readonly strata?: number;
+  readonly withoutEvents?: number;
+  readonly lost?: number;
   readonly worstError: number;
   readonly worstGroup: string;
   readonly everyoneError: number;
@@ -24,32 +28,36 @@ interface Line {
   readonly errors: Readonly<Record<string, number>>;
 }
 
-const lines = read("paper/binding.jsonl")
+const made = read("paper/binding.jsonl")
   .trimEnd()
   .split("\n")
   .map((line) => JSON.parse(line) as Line)
-  .filter(({ part }) => part === "systems");
+  .filter(({ part }) => part === "systems" || part === "three");
+const scored = made.filter(({ absent }) => absent !== true);
+const lines = scored.filter(({ part }) => part === "systems");
+const ofThree = scored.filter(({ part }) => part === "three");
 
 test("docs/results/binding.md is made from paper/binding.jsonl", () => {
   expect(STUDY_PAGES.binding(committedLines("binding"))).toBe(page);
 });
 
 test("the scores of a line belong together", () => {
-  for (const { errors, everyoneError, worstError, worstGroup, meanError } of lines) {
+  for (const { part, errors, everyoneError, worstError, worstGroup, meanError } of scored) {
     const { all, ...told } = errors;
     const values = Object.values(told);
-    expect(values).toHaveLength(23);
+    const groups = part === "three" ? 3 : 23;
+    expect(values).toHaveLength(groups);
     expect(everyoneError).toBe(all);
     expect(told[worstGroup]).toBe(worstError);
     expect(Math.max(...values)).toBe(worstError);
-    expect(meanError).toBeCloseTo(values.reduce((sum, value) => sum + value, 0) / 23, 5);
+    expect(meanError).toBeCloseTo(values.reduce((sum, value) => sum + value, 0) / groups, 5);
   }
 });
 
 test("no line is there twice", () => {
-  const names = lines.map(({ seed, rows, system }) => `${seed} ${rows} ${system}`);
+  const names = made.map(({ part, seed, rows, system }) => `${part} ${seed} ${rows} ${system}`);
   expect(new Set(names).size).toBe(names.length);
-  expect(page).toContain(`**${lines.length} of 270 planned lines are done**`);
+  expect(page).toContain(`**${made.length} of 400 planned lines are done**`);
 });
 
 /** Held's score and another's, of the seeds that have both. */
@@ -99,4 +107,53 @@ test("what the page concludes, worked out anew", () => {
   }
   const residuals = lines.flatMap(({ residual }) => residual ?? []);
   expect(said("no solve leaves a residual")).toContain(verdict(Math.max(...residuals) <= 1e-6));
+});
+
+test("the simplest rival, worked out anew", () => {
+  const of = (system: string) => ofThree.filter((line) => line.system === system);
+  const [held, strata, terms, untold] = [
+    "held",
+    "cox with splines, stratified by three",
+    "cox with splines and group terms",
+    "held, all only",
+  ].map(of);
+  for (const own of [held, strata, terms, untold]) expect(own).toHaveLength(10);
+  const [worst, ise] = [(line: Line) => line.worstError, (line: Line) => line.ise];
+  const shown = (own: readonly Line[], score: (line: Line) => number, digits: number) =>
+    mean(own.map(score)).toFixed(digits);
+  const line = said("Stratifying by three groups buys");
+  expect(line).toContain(`the worst A is ${shown(strata, worst, 4)} against ${shown(held, worst, 4)}`);
+  const nearer = 100 * (1 - mean(held.map(ise)) / mean(strata.map(ise)));
+  expect(line).toContain(`single curves are ${nearer.toFixed(0)} % nearer to the truth`);
+  expect(line).toContain(`ISE ${shown(held, ise, 5)} against ${shown(strata, ise, 5)}`);
+  expect(line).toContain(`Group terms do not buy it (${shown(terms, worst, 4)})`);
+  expect(line).toContain(`without groups the default has ${shown(untold, worst, 4)}`);
+  // The same people: R, qt(.975, 9) = 2.262157.
+  const gapsOf = (score: (line: Line) => number) =>
+    held.map((own) => score(own) - score(strata.find(({ seed }) => seed === own.seed) ?? own));
+  const isFound = (gaps: readonly number[]) => {
+    const center = mean(gaps);
+    const error = Math.sqrt(mean(gaps.map((gap) => (gap - center) ** 2)) / 9);
+    return Math.abs(center / error) > 2.262157;
+  };
+  expect([isFound(gapsOf(worst)), isFound(gapsOf(ise))]).toEqual([false, true]);
+  expect(line).toContain("buys the same calibration by group as the constrained solve");
+});
+
+test("strata of all groups have no row, and the page counts them", () => {
+  for (const rows of [4374, 20_000]) {
+    const own = made.filter((line) => line.absent === true && line.rows === rows);
+    expect(own).toHaveLength(15);
+    const range = (read: (line: Line) => number | undefined) => {
+      const values = own.map((line) => read(line) ?? Number.NaN);
+      return [Math.min(...values), Math.max(...values)] as const;
+    };
+    const line = said(`is absent with ${rows} rows`);
+    expect(line).toContain(`they make ${range(({ strata }) => strata).join(" to ")} strata`);
+    expect(line).toContain(
+      `${range(({ withoutEvents }) => withoutEvents).join(" to ")} strata have no event`,
+    );
+    const lost = range(({ lost = 0 }) => Math.round((100 * lost) / 30_000));
+    expect(line).toContain(`${lost.join(" to ")} % of fresh people`);
+  }
 });

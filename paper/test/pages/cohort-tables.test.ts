@@ -116,7 +116,7 @@ describe("by hand", () => {
     const table = populationTable(cohortOf([...good, ...poor]), published.population[0].rows);
     expect(table.split("\n").slice(2)).toEqual([
       "| Cox | <u>0.710</u> ± 0.010 | – | <u>1</u> of 3 | – | <u>0.0200</u> ± 0.0000 | – | <u>0.823</u> ± 0.007 | – |",
-      "| GRADUATE (default of 0.1.0) | **0.720** ± 0.020 | – | **3** of 3 | – | **0.0100\\*\\*** ± 0.0000 | – | **0.834** " +
+      "| GRADUATE (default of 0.1.0, without the solve) | **0.720** ± 0.020 | – | **3** of 3 | – | **0.0100\\*\\*** ± 0.0000 | – | **0.834** " +
         "± 0.013 | – |",
     ]);
     const l2 = good.map(({ scores, ...run }) => ({

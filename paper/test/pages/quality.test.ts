@@ -64,3 +64,38 @@ test("what quality.md concludes is what its lines say, worked out anew", () => {
     expect(page).toContain(`${group} ${own.toFixed(4)}, ${isBelow ? "" : "not "}below both Cox models'`);
   }
 });
+
+test("strata of all groups of the public tables are counted, not scored", () => {
+  const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+  interface Counts {
+    readonly table: string;
+    readonly system: string;
+    readonly groups: number;
+    readonly strata: number;
+    readonly withoutEvents: number;
+    readonly lost: number;
+    readonly test: number;
+  }
+  const lines = read("paper/quality.jsonl")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Counts)
+    .filter(({ system }) => system === "cox with splines, stratified");
+  const page = read("docs/results/quality.md");
+  for (const [table, groups] of [
+    ["nwtco", 12],
+    ["flchain", 25],
+  ] as const) {
+    const own = lines.filter((line) => line.table === table);
+    expect(own).toHaveLength(5);
+    const range = (values: readonly number[]) => `${Math.min(...values)} to ${Math.max(...values)}`;
+    const lost = own.reduce((sum, line) => sum + line.lost / line.test, 0) / 5;
+    // More than one in a hundred: no row.
+    expect(lost).toBeGreaterThan(0.01);
+    expect(page).toContain(
+      `has no row for ${table}: its ${groups} groups make ${range(own.map(({ strata }) => strata))} strata among ` +
+        `training and validation rows. ${range(own.map(({ withoutEvents }) => withoutEvents))} of them have no event, ` +
+        `and ${(100 * lost).toFixed(1)} % of the test rows`,
+    );
+  }
+});

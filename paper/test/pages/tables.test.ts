@@ -123,3 +123,43 @@ test("the page's conclusions are those of its lines, worked out anew", () => {
       `Of that fall ${Math.round((100 * (plain - terms)) / (plain - graduate))} % is in knowing the groups`,
   );
 });
+
+test("Cox stratified by all groups: a row where strata have events, worked out anew", () => {
+  interface StrataRun extends TableRun {
+    readonly strata: number;
+    readonly lost: number;
+    readonly test: number;
+  }
+  const plan = JSON.parse(read("paper/tables.json")) as Plan;
+  const page = read("docs/results/tables.md");
+  const section = page.split("## The simplest rival")[1].split("\n## ")[0];
+  const lines = read("paper/tables.jsonl")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as StrataRun);
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const shown: string[] = [];
+  for (const { name } of plan.tables) {
+    const own = lines.filter(({ kind, table }) => kind === "strata" && table === name);
+    const default_ = lines.filter(
+      ({ kind, table, system }) => kind === "run" && table === name && system === "graduate",
+    );
+    expect(own.map(({ seed }) => seed)).toEqual([...plan.seeds]);
+    const row = section.split("\n").find((line) => line.startsWith(`| ${name} |`)) ?? "";
+    const lost = mean(own.map((line) => line.lost / line.test));
+    expect(row).toContain(`| ${(100 * lost).toFixed(1)} % |`);
+    if (lost > 0.01) {
+      expect(row.split("absent")).toHaveLength(6);
+      continue;
+    }
+    shown.push(name);
+    for (const key of ["concordance", "ece", "worstEce", "ibs"] as const) {
+      const gap = mean(default_.map((line) => line[key])) - mean(own.map((line) => line[key]));
+      const sign = gap < 0 ? "−" : "+";
+      expect(row).toContain(
+        `| ${mean(own.map((line) => line[key])).toFixed(4)}; ${sign}${Math.abs(gap).toFixed(4)}`,
+      );
+    }
+  }
+  expect(shown).toEqual(["retinopathy", "METABRIC", "SUPPORT"]);
+});

@@ -10,6 +10,7 @@ import { simulateEye } from "../../src/eye/simulate.ts";
 import {
   type BindingLine,
   type BindingPlan,
+  type BindingRun,
   createBindingRunner,
   expandBindingPlan,
   parseBindingPlan,
@@ -17,7 +18,12 @@ import {
   runBindingPlan,
 } from "../../src/studies/binding.ts";
 import { drawJump } from "../../src/studies/binding-parts.ts";
-import { BINDING_SYSTEMS, bindingRequest } from "../../src/studies/binding-systems.ts";
+import {
+  BINDING_SYSTEMS,
+  bindingRequest,
+  type SplineCoxSystem,
+  splineCoxRequest,
+} from "../../src/studies/binding-systems.ts";
 import { crossGroups } from "../../src/studies/cross-groups.ts";
 
 const plan = readBindingPlan();
@@ -25,7 +31,14 @@ const tiny: BindingPlan = {
   ...plan,
   seeds: { from: 1, count: 1 },
   sizes: [{ rows: 600, systems: ["cox", "start", "held", "held, all only", "held, placebo groups"] }],
+  three: {
+    seeds: { from: 351, count: 1 },
+    rows: 900,
+    told: ["women", "insulin", "eye medication"],
+    systems: ["cox with splines and group terms", "cox with splines, stratified by three"],
+  },
   told: ["women", "men", "insulin"],
+  lostAtMost: 1,
   truthPeople: 1000,
 };
 const training = { network: "linear", bins: 12, options: { steps: 3 } } as const;
@@ -33,9 +46,11 @@ const training = { network: "linear", bins: 12, options: { steps: 3 } } as const
 describe("the plan", () => {
   test("has every seed, size and system once, seeds outermost", () => {
     const runs = expandBindingPlan(plan);
-    expect(runs).toHaveLength(15 * (11 + 7));
+    expect(runs).toHaveLength(15 * (14 + 10) + 10 * 4);
     expect(new Set(runs.map((run) => JSON.stringify(run))).size).toBe(runs.length);
-    expect(runs.map(({ seed }) => seed)).toEqual(runs.map((_, k) => 1201 + Math.floor(k / 18)));
+    const [systems, three] = ["systems", "three"].map((part) => runs.filter((run) => run.part === part));
+    expect(systems.map(({ seed }) => seed)).toEqual(systems.map((_, k) => 1201 + Math.floor(k / 24)));
+    expect(three.map(({ seed }) => seed)).toEqual(three.map((_, k) => 351 + Math.floor(k / 4)));
     expect(plan.sizes[0].systems).toEqual([...BINDING_SYSTEMS]);
     // The fresh people are nobody's training rows.
     expect(plan.truthSeedOffset).toBeGreaterThan(10_000);
@@ -53,7 +68,7 @@ describe("lines", () => {
   const out = join(folder, "lines.jsonl");
   let backend: Awaited<ReturnType<typeof openWasmBackend>>;
   let lines: BindingLine[] = [];
-  const runAll = async (said: (line: BindingLine) => void) =>
+  const runAll = async (said: (line: BindingRun) => void) =>
     runBindingPlan(expandBindingPlan(tiny), createBindingRunner(tiny, backend, { training }), out, said);
 
   beforeAll(async () => {
@@ -70,20 +85,46 @@ describe("lines", () => {
   });
 
   test("one for every system, with what its solve says", () => {
-    expect(lines.map(({ system }) => system)).toEqual(tiny.sizes[0].systems);
-    expect(lines.map(({ residual }) => residual !== null)).toEqual([false, false, true, true, true]);
-    expect(lines[2].met).toBe(lines[2].held);
-    expect(lines[3].held).toBe(1);
-    for (const { worstError, everyoneError, errors, ise } of lines) {
+    expect(lines.map(({ system }) => system)).toEqual([...tiny.sizes[0].systems, ...tiny.three.systems]);
+    const systems = lines.filter(({ part }) => part === "systems");
+    expect(systems.map(({ residual }) => residual !== null)).toEqual([false, false, true, true, true]);
+    expect(systems[2].met).toBe(systems[2].held);
+    expect(systems[3].held).toBe(1);
+    for (const { worstError, everyoneError, errors, ise } of systems) {
       expect(Object.keys(errors)).toEqual(["all", "women", "men", "insulin"]);
       expect(worstError).toBeGreaterThanOrEqual(errors.women);
       expect(everyoneError ** 2).toBeLessThanOrEqual(ise);
     }
-    expect(new Set(lines.map(({ worstError }) => worstError)).size).toBe(5);
+    expect(new Set(lines.map(({ worstError }) => worstError)).size).toBe(7);
+  });
+
+  test("of the three groups: their strata, and the errors of these groups alone", () => {
+    const [terms, strata] = lines.filter(({ part }) => part === "three");
+    for (const line of [terms, strata])
+      expect(Object.keys(line.errors)).toEqual(["all", "women", "insulin", "eye medication"]);
+    expect([terms.strata, terms.lost]).toEqual([1, 0]);
+    expect(strata.strata).toBeGreaterThan(4);
+    expect(strata.strata).toBeLessThanOrEqual(8);
+  });
+
+  test("where strata have too few events there is a count and no score", async () => {
+    const counted: BindingPlan = {
+      ...tiny,
+      sizes: [{ rows: 600, systems: ["cox with splines, stratified"] }],
+      three: { ...tiny.three, systems: [] },
+      told: ["Malay", "insulin", "eye medication", "women", "age 75 and over"],
+      lostAtMost: 0.001,
+    };
+    const [run] = expandBindingPlan(counted);
+    const line = await createBindingRunner(counted, backend, { training })(run);
+    expect(line).toMatchObject({ absent: true, system: "cox with splines, stratified", seed: 1 });
+    expect(line).not.toHaveProperty("ise");
+    expect(line.withoutEvents).toBeGreaterThan(0);
+    expect(line.lost).toBeGreaterThan(1);
   });
 
   test("are not run again", async () => {
-    const again: BindingLine[] = [];
+    const again: BindingRun[] = [];
     await runAll((line) => again.push(line));
     expect(again).toEqual([]);
   });
@@ -96,14 +137,21 @@ test("each system leaves out what its name says", () => {
     ...eye,
     split: splitRows(300, { seed: 1 }),
     groups: [{ name: "all", expression: "all" }, women],
+    three: [],
     seed: 1,
   };
-  const of = (system: (typeof BINDING_SYSTEMS)[number]) => bindingRequest(system, people, {});
+  const of = (system: Exclude<(typeof BINDING_SYSTEMS)[number], SplineCoxSystem>) =>
+    bindingRequest(system, people, {});
   expect(of("held")).not.toHaveProperty("options");
   expect(of("held").groups).toEqual([women]);
   expect(of("held, all only").groups).toEqual([]);
   expect(of("trained").options).toEqual({ solve: "none" });
   expect(of("start").options).toEqual({ solve: "none", steps: 1 });
+  const ofCox = (system: SplineCoxSystem) => splineCoxRequest(system, { ...people, three: [women] });
+  expect(ofCox("cox with splines and group terms")).toMatchObject({ terms: [women], strata: [] });
+  expect(ofCox("cox with splines, stratified by three")).toMatchObject({ terms: [], strata: [women] });
+  expect(ofCox("cox with splines, stratified")).toMatchObject({ terms: [], strata: [women] });
+  expect(ofCox("cox with splines, stratified").rows).toHaveLength(240);
   expect(of("0.1.0")).toMatchObject({ splines: false, numbers: "raw", options: { solve: "none" } });
 });
 

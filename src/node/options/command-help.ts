@@ -62,6 +62,13 @@ export function createHelpStyle(all: boolean): Partial<Help> {
         ),
       ].join(" "),
     optionDescription: describeOption,
+    /** Studies that take hours are named by `reproduce --help all` alone. */
+    visibleCommands(this: Help, command) {
+      const visible = Help.prototype.visibleCommands.call(this, command);
+      return all
+        ? [...command.commands, ...visible.filter((one) => !command.commands.includes(one))]
+        : visible;
+    },
     styleUsage(this: Help, usage) {
       return wrapText(usage, widthOf(this) - USAGE.length, " ".repeat(USAGE.length));
     },
