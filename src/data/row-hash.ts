@@ -1,8 +1,9 @@
 /**
  * What a row holds, as 64 bits: the same for the same cells, whatever the order of rows and columns, the container the
  * table came in, or the type its columns were read as (1 is "1" and "1.0", true is "true"). Two murmur3 hashes of each
- * column's name and cell are added up over the columns, so that their order does not matter. No secret and no signature:
- * anyone with the row can compute it. Model files are compared by it, so its numbers are part of their format.
+ * column's name and cell are added up over the columns, so that their order does not matter. No secret and no
+ * signature: anyone with the row can compute it. Model files are compared by it, so its numbers are part of their
+ * format.
  */
 import { parseNumberText } from "./reading/parse-cell.ts";
 import { type Column, findColumn, isMissing, MISSING_CODE, type Table } from "./table.ts";

@@ -1,7 +1,8 @@
 /**
  * A model that does what a fitted thing does: predict, audit, report, explain. Its own fields are those of `Model` and
- * nothing else, so that it is written, cloned and passed on as any model is. An audit judges the rows that the model has
- * not learnt from, whatever file or order the table came in (verbs/known-rows.ts), with the numbers of `graduate audit`.
+ * nothing else, so that it is written, cloned and passed on as any model is. An audit judges the rows that the model
+ * has not learnt from, whatever file or order the table came in (verbs/acquaintance/known-rows.ts), with the numbers
+ * of `graduate audit`.
  */
 import type { Backend } from "../compute/backend.ts";
 import { InputError } from "../core/errors.ts";
@@ -12,7 +13,12 @@ import type { Table } from "../data/table.ts";
 import { modelToBytes } from "../files/model/model-file.ts";
 import type { Model } from "../training/model.ts";
 import type { AuditOptions, AuditTable } from "../verbs/audit.ts";
-import { auditCauseStudy, auditStudy, listMoreGroups, type StudyAudit } from "../verbs/audit-study.ts";
+import {
+  auditCauseStudy,
+  auditStudy,
+  listMoreGroups,
+  type StudyAudit,
+} from "../verbs/acquaintance/audit-study.ts";
 import type { CauseAuditOptions, CauseAuditTable } from "../verbs/causes/audit-causes.ts";
 import {
   discoverModel,

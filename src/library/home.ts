@@ -1,7 +1,7 @@
 /**
  * Where the library runs, and what it opens there by itself: what computes a network's curves, and a document in which
- * plots are drawn. Node has threads and a small document, a page may have web workers and its own, and a bare engine has
- * neither.
+ * plots are drawn. Node has threads and a small document, a page may have web workers and its own, and a bare engine
+ * has neither.
  */
 import type { Backend } from "../compute/backend.ts";
 import type { Model } from "../training/model.ts";

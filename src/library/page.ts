@@ -1,7 +1,7 @@
 /**
- * What `import "graduate-survival"` offers in a page or a bare engine. A backend that is not given is the wasm one on web
- * workers where the page may share memory between threads and its kernels can be fetched, and elsewhere the plain one,
- * which runs anywhere and takes a hundred times as long.
+ * What `import "graduate-survival"` offers in a page or a bare engine. A backend that is not given is the wasm one on
+ * web workers where the page may share memory between threads and its kernels can be fetched, and elsewhere the plain
+ * one, which runs anywhere and takes a hundred times as long.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";

@@ -1,6 +1,6 @@
 /**
- * The library's functions for a place to run: each opens by itself what it needs and was not given. A page (page.ts) and
- * Node (node/library.ts) call them with what they have.
+ * The library's functions for a place to run: each opens by itself what it needs and was not given. A page (page.ts)
+ * and Node (node/library.ts) call them with what they have.
  */
 import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";

@@ -1,6 +1,6 @@
 /**
- * What `import "graduate-survival"` loads in Node: the library, whose functions open Node's threads and a small document
- * where none is given, and close the threads afterwards.
+ * What `import "graduate-survival"` loads in Node: the library, whose functions open Node's threads and a small
+ * document where none is given, and close the threads afterwards.
  */
 import { availableParallelism } from "node:os";
 import { FittedModel } from "../library/fitted-model.ts";

@@ -1,8 +1,8 @@
 /**
  * The split of a run: given, or drawn by seed, and by person where the run knows whose rows are whose. A model stores
- * its split packed (two bits a row, in base64) with hashes of the table (verbs/known-rows.ts), so that the rows it has
- * not learnt from can be looked up. It stores only row numbers, never ids. A file of version 0.1.0 stores no split:
- * `redrawSplit` draws it again.
+ * its split packed (two bits a row, in base64) with hashes of the table (verbs/acquaintance/known-rows.ts), so that
+ * the rows it has not learnt from can be looked up. It stores only row numbers, never ids. A file of version 0.1.0
+ * stores no split: `redrawSplit` draws it again.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
@@ -88,7 +88,7 @@ export interface PackedSplit {
   readonly content?: PackedContent;
 }
 
-/** By what a table is known whatever file it comes from, and in whatever order (verbs/known-rows.ts). */
+/** By what a table is known whatever file it comes from, and in whatever order (verbs/acquaintance/known-rows.ts). */
 export interface PackedContent {
   /** SHA-256 of the rows' hashes. */
   readonly inOrder: string;
@@ -96,7 +96,9 @@ export interface PackedContent {
   readonly anyOrder: string;
   /** As `sets` of the split, with the rows in ascending order of their hashes. */
   readonly sets: string;
-  /** Bits in base64, half of them set, one of them for each row that was learnt from; absent where rows are too alike. */
+  /**
+   * Bits in base64, half of them set, one of them for each row that was learnt from; absent where rows are too alike.
+   */
   readonly sketch?: string;
 }
 

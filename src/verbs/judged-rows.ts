@@ -109,7 +109,7 @@ function sayUnknown({ overlap, isOwnTable, table }: ModelStudy): string {
   }
   return isOwnTable
     ? "the model was trained on this table, and nothing says which rows it has not seen"
-    : `the model, whose file is of an earlier version, was trained on a table of ${table.rows} rows, which may be this one`;
+    : `the model's file is of an earlier version and does not say whether its ${table.rows} rows were these`;
 }
 
 function tellOfTestRows({ split, acquaintance }: ModelStudy): string {

@@ -1,11 +1,11 @@
 /**
  * The study of a model: a table as the model sees it, with the model's own groups, encoder and grid, and which of its
- * rows the model has not learnt from. A model that was trained on this very table, by the SHA-256 of its file or by what
- * its rows hold (known-rows.ts), stores its split, which is looked up. A file from before version 7 does not know what
- * the rows held, and one from before version 3 stores no split: it is drawn again by its seed. Either split is accepted
- * for a table of as many rows if the test rows show the observed and expected events that were recorded at the end of
- * training. A model whose output layer was solved on its validation rows too has spent them: they count as training rows
- * here.
+ * rows the model has not learnt from. A model that was trained on this very table, by the SHA-256 of its file or by
+ * what its rows hold (acquaintance/known-rows.ts), stores its split, which is looked up. A file from before version 7
+ * does not know what the rows held, and one from before version 3 stores no split: it is drawn again by its seed.
+ * Either split is accepted for a table of as many rows if the test rows show the observed and expected events that
+ * were recorded at the end of training. A model whose output layer was solved on its validation rows too has spent
+ * them: they count as training rows here.
  */
 import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Backend } from "../compute/backend.ts";
@@ -22,7 +22,7 @@ import { createMembers } from "../study/members.ts";
 import { redrawSplit, unpackSplit } from "../study/split.ts";
 import { pickStudyRows, type Study, type StudyGroup, type Subject } from "../study/study.ts";
 import type { Model } from "../training/model.ts";
-import { hashOf, type KnownTable, knowTable } from "./known-rows.ts";
+import { hashOf, type KnownTable, knowTable } from "./acquaintance/known-rows.ts";
 import { gridOf, predictStudy } from "./predict.ts";
 import { findPeople } from "./whose-rows.ts";
 

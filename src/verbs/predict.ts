@@ -251,7 +251,9 @@ export async function predictStudyCauses(
 /** Takes the logits of `count` rows, the first of which is row `from`. */
 type TakeLogits = (logits: Floats, count: number, from: number, K: number) => void;
 
-/** A network in the backend's memory, which takes rows in parts that fit; without a backend, in that of the plain one. */
+/**
+ * A network in the backend's memory, which takes rows in parts that fit; without a backend, in that of the plain one.
+ */
 function openPredictor(
   predictor: Extract<Model["predictor"], { readonly kind: "network" }>,
   given: Backend | null,

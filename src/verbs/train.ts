@@ -26,7 +26,7 @@ import { prepareRows } from "../training/rows/prepare-rows.ts";
 import { listNotices, tellSample, tellStrata, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import { refuseOneKind } from "./causes/refuse-one-kind.ts";
-import { packModelSplit } from "./known-rows.ts";
+import { packModelSplit } from "./acquaintance/known-rows.ts";
 import {
   designOf,
   isHeld,

@@ -12,7 +12,7 @@ import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
-import { auditCauseStudy, auditStudy, listMoreGroups } from "../../verbs/audit-study.ts";
+import { auditCauseStudy, auditStudy, listMoreGroups } from "../../verbs/acquaintance/audit-study.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";

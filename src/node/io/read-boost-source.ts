@@ -20,7 +20,7 @@ import {
   divideUnseen,
   type FitShare,
 } from "../../verbs/judged-rows.ts";
-import { isTrainedOn } from "../../verbs/known-rows.ts";
+import { isTrainedOn } from "../../verbs/acquaintance/known-rows.ts";
 import type { ModelStudy } from "../../verbs/model-study.ts";
 import { predictPeople } from "../../verbs/people/predict-people.ts";
 import { gridOf, predictStudy, predictStudyCauses } from "../../verbs/predict.ts";

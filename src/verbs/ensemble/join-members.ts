@@ -25,7 +25,7 @@ import { warnOfSolve } from "../../training/run-warnings.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import type { TrainedMember } from "../../training/trainer.ts";
-import { packModelSplit } from "../known-rows.ts";
+import { packModelSplit } from "../acquaintance/known-rows.ts";
 import type { TrainingRequest } from "../train.ts";
 
 /** How a run of the request ends. */

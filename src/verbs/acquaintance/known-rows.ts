@@ -7,11 +7,11 @@
  * double), and much of a table: of 25 rows that all find theirs set, or of a larger table that holds some of them
  * (docs/decisions/026-a-table-is-known-by-its-rows.md).
  */
-import { createSha256, toHex } from "../files/container/checksum.ts";
-import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
-import { joinRows, type Split } from "../data/outcomes/split.ts";
-import { hashRows, orderByHash, type RowHashes } from "../data/row-hash.ts";
-import type { Table } from "../data/table.ts";
+import { createSha256, toHex } from "../../files/container/checksum.ts";
+import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
+import { joinRows, type Split } from "../../data/outcomes/split.ts";
+import { hashRows, orderByHash, type RowHashes } from "../../data/row-hash.ts";
+import type { Table } from "../../data/table.ts";
 import {
   fromBase64,
   packSets,
@@ -19,9 +19,9 @@ import {
   type PackedSplit,
   toBase64,
   unpackSets,
-} from "../study/split.ts";
-import type { Model } from "../training/model.ts";
-import { columnsNeeded } from "./predict.ts";
+} from "../../study/split.ts";
+import type { Model } from "../../training/model.ts";
+import { columnsNeeded } from "../predict.ts";
 
 /** What a model knows of a table. */
 export type KnownTable =

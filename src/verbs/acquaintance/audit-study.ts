@@ -2,20 +2,20 @@
  * The audit of a model's study as the command makes it: the rows that are new to the model, their scores, what these
  * rows may bound and certify, and what has to be said of them. A terminal, a page and a program get the same numbers.
  */
-import type { Backend } from "../compute/backend.ts";
-import { InputError } from "../core/errors.ts";
-import { present } from "../core/present.ts";
-import { groupByColumns } from "../data/groups/group-by.ts";
-import { areHistories } from "../stats/scores/history-scores.ts";
-import type { StudyGroup } from "../study/study.ts";
-import type { AuditOptions } from "./audit.ts";
-import { refuseCertificate } from "./audit-histories.ts";
-import { type AuditedRows, auditModel, tallyTrainingRows } from "./audit-model.ts";
-import { type AuditedCauseRows, auditCauseModel } from "./causes/audit-cause-model.ts";
-import type { CauseAuditOptions } from "./causes/audit-causes.ts";
-import { type JudgedRows, requireJudgedRows } from "./judged-rows.ts";
-import { isSameRows, type ModelStudy } from "./model-study.ts";
-import { describePeople, warnOfKnownPeople } from "./whose-rows.ts";
+import type { Backend } from "../../compute/backend.ts";
+import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
+import { groupByColumns } from "../../data/groups/group-by.ts";
+import { areHistories } from "../../stats/scores/history-scores.ts";
+import type { StudyGroup } from "../../study/study.ts";
+import type { AuditOptions } from "../audit.ts";
+import { refuseCertificate } from "../audit-histories.ts";
+import { type AuditedRows, auditModel, tallyTrainingRows } from "../audit-model.ts";
+import { type AuditedCauseRows, auditCauseModel } from "../causes/audit-cause-model.ts";
+import type { CauseAuditOptions } from "../causes/audit-causes.ts";
+import { type JudgedRows, requireJudgedRows } from "../judged-rows.ts";
+import { isSameRows, type ModelStudy } from "../model-study.ts";
+import { describePeople, warnOfKnownPeople } from "../whose-rows.ts";
 
 /** An audit, of which rows, and what has to be said of them. */
 export interface StudyAudit<Audited> {
