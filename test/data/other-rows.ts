@@ -12,7 +12,7 @@ export function jitter(table: Table, name: string, by = 0.001): Table {
 }
 
 /** The rows in another order: every k-th, k coprime to their number. */
-export function permute(table: Table, k = 7): Table {
+export function permute(table: Table, k = 5): Table {
   return selectRows(
     table,
     Int32Array.from({ length: table.rows }, (_, row) => (row * k + 3) % table.rows),
