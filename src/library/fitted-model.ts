@@ -126,7 +126,8 @@ export class FittedModel extends (ModelFields as unknown as new (model: Model) =
   }
 
   /** Every score on the rows that the model has not learnt from, for everyone and by group. */
-  audit(table: Table, { backend, ...options }: ModelAuditOptions = {}): Promise<ModelAudit> {
+  async audit(table: Table, { backend, ...options }: ModelAuditOptions = {}): Promise<ModelAudit> {
+    if (this.causes !== undefined) throw refuseCauses(this.causes);
     return this.#with(backend, async (opened) => {
       const { audited, ...told } = await auditStudy(
         await this.#open(table, opened, options),
@@ -206,6 +207,13 @@ type OpenedBy = Pick<JudgeOptions, "id" | "split" | "sha256">;
 
 function sayJudged({ judged, relation, warnings }: Omit<StudyAudit<unknown>, "audited">): Judged {
   return { rows: { which: judged.which, judged: judged.rows.length }, relation, warnings };
+}
+
+function refuseCauses(causes: readonly string[]): InputError {
+  return new InputError(`the model has several causes, each judged by itself: ${causes.join(", ")}`, {
+    code: "model.causes",
+    hint: "auditCauses(table) judges them; report(table) writes the page of either audit",
+  });
 }
 
 /** Without a type checker a path, or bytes, is an easy mistake. */
