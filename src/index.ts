@@ -20,6 +20,7 @@ export { prepare, type TrainRequest } from "./verbs/train-request.ts";
 export type { Backend } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
 export {
+  type DiscoverRequest,
   type ExplainRequest,
   FittedModel,
   type Judged,

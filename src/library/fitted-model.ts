@@ -4,34 +4,19 @@
  * has not learnt from, whatever file or order the table came in (verbs/acquaintance/known-rows.ts), with the numbers
  * of `graduate audit`.
  */
-import type { Backend } from "../compute/backend.ts";
-import { InputError } from "../core/errors.ts";
-import { present } from "../core/present.ts";
-import { type Group, resolveGroups } from "../data/groups/groups.ts";
+import type { Group } from "../data/groups/groups.ts";
 import type { Split } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
 import { modelToBytes } from "../files/model/model-file.ts";
 import type { Model } from "../training/model.ts";
+import type { StudyAudit } from "../verbs/acquaintance/audit-study.ts";
 import type { AuditOptions, AuditTable } from "../verbs/audit.ts";
-import {
-  auditCauseStudy,
-  auditStudy,
-  listMoreGroups,
-  type StudyAudit,
-} from "../verbs/acquaintance/audit-study.ts";
 import type { CauseAuditOptions, CauseAuditTable } from "../verbs/causes/audit-causes.ts";
-import {
-  discoverModel,
-  type ModelDiscoverOptions,
-  type ModelDiscovery,
-} from "../verbs/discover/discover-model.ts";
-import { addGroups, type ModelStudy, openStudy } from "../verbs/model-study.ts";
-import { chooseRiskTimes } from "../verbs/people/card.ts";
-import { type ExplainOptions, type Explanation, explainPerson } from "../verbs/people/explain.ts";
-import { type PeoplePrediction, type PeopleRequest, predictPeople } from "../verbs/people/predict-people.ts";
-import { gridOf, type Prediction, predict } from "../verbs/predict.ts";
+import type { ModelDiscoverOptions, ModelDiscovery } from "../verbs/discover/discover-model.ts";
+import type { ExplainOptions, Explanation } from "../verbs/people/explain.ts";
+import type { PeoplePrediction, PeopleRequest } from "../verbs/people/predict-people.ts";
+import { type Prediction, predict } from "../verbs/predict.ts";
 import type { ModelSummary } from "../verbs/summary/model-summary.ts";
-import { summariseModel } from "../verbs/summary/summary.ts";
 import { type BackendOption, type Home, withBackend } from "./home.ts";
 
 /** Which rows, and what computes. */
@@ -94,6 +79,11 @@ export interface ReportOptions extends ModelAuditOptions {
 /** How a person is explained; times are chosen by the model's horizon unless given. */
 export type ExplainRequest = BackendOption & Omit<ExplainOptions, "at"> & Partial<Pick<ExplainOptions, "at">>;
 
+/** How groups are searched. */
+export type DiscoverRequest = BackendOption &
+  Pick<JudgeOptions, "id" | "split" | "sha256"> &
+  ModelDiscoverOptions;
+
 /** The fields of a model as an object's own. */
 class ModelFields {
   constructor(model: Model) {
@@ -113,111 +103,74 @@ export class FittedModel extends (ModelFields as unknown as new (model: Model) =
 
   /** Survival curves and median times. */
   predict(table: Table, { rows, backend }: PredictOptions = {}): Promise<Prediction> {
-    return this.#with(backend, (opened) => predict(this, table, opened, rows));
+    return withBackend(this.#home, this, backend, (opened) => predict(this, table, opened, rows));
   }
 
   /** What people ask for: the risk by some times, the time of some shares, the mean time, bands. */
-  predictPeople(
+  async predictPeople(
     table: Table,
     request: PeopleRequest,
     { rows, backend }: PredictOptions = {},
   ): Promise<PeoplePrediction> {
-    return this.#with(backend, (opened) => predictPeople(this, table, opened, request, rows));
+    const { predictPeople } = await loadActions();
+    return withBackend(this.#home, this, backend, (opened) =>
+      predictPeople(this, table, opened, request, rows),
+    );
   }
 
   /** Every score on the rows that the model has not learnt from, for everyone and by group. */
-  async audit(table: Table, { backend, ...options }: ModelAuditOptions = {}): Promise<ModelAudit> {
-    if (this.causes !== undefined) throw refuseCauses(this.causes);
-    return this.#with(backend, async (opened) => {
-      const { audited, ...told } = await auditStudy(
-        await this.#open(table, opened, options),
-        opened,
-        options,
-      );
-      return { ...audited.audit, ...sayJudged(told) };
-    });
+  async audit(table: Table, options: ModelAuditOptions = {}): Promise<ModelAudit> {
+    const { auditTable } = await loadActions();
+    return withBackend(this.#home, this, options.backend, (opened) =>
+      auditTable(this, table, opened, options),
+    );
   }
 
   /** The same by cause, of a model of several. */
-  auditCauses(table: Table, { backend, ...options }: ModelCauseAuditOptions = {}): Promise<ModelCauseAudit> {
-    return this.#with(backend, async (opened) => {
-      const study = await this.#open(table, opened, options);
-      const { audited, ...told } = await auditCauseStudy(study, opened, options);
-      return { ...audited.audit, ...sayJudged(told) };
-    });
+  async auditCauses(table: Table, options: ModelCauseAuditOptions = {}): Promise<ModelCauseAudit> {
+    const { auditTableCauses } = await loadActions();
+    return withBackend(this.#home, this, options.backend, (opened) =>
+      auditTableCauses(this, table, opened, options),
+    );
   }
 
   /** The whole audit as one HTML page. */
   async report(table: Table, options: ReportOptions = {}): Promise<string> {
-    const { reportModel } = await import("./report.ts");
-    return this.#with(options.backend, async (opened) =>
-      reportModel(await this.#open(table, opened, options), opened, options, this.#home),
+    const [{ openTable }, { reportModel }] = await Promise.all([loadActions(), import("./report.ts")]);
+    return withBackend(this.#home, this, options.backend, async (opened) =>
+      reportModel(await openTable(this, table, opened, options), opened, options, this.#home),
     );
   }
 
   /** What each column adds to the prediction of a row (0-based). */
-  explain(table: Table, row: number, { backend, ...options }: ExplainRequest = {}): Promise<Explanation> {
-    const at = options.at ?? chooseRiskTimes(gridOf(this));
-    return this.#with(backend, (opened) => explainPerson(this, table, opened, row, { ...options, at }));
+  async explain(table: Table, row: number, options: ExplainRequest = {}): Promise<Explanation> {
+    const { explainRow } = await loadActions();
+    return withBackend(this.#home, this, options.backend, (opened) =>
+      explainRow(this, table, opened, row, options),
+    );
   }
 
   /** For which groups that nobody named are the curves wrong? */
-  discover(
-    table: Table,
-    { backend, id, split, sha256, ...options }: BackendOption & OpenedBy & ModelDiscoverOptions = {},
-  ): Promise<ModelDiscovery> {
-    return this.#with(backend, async (opened) =>
-      discoverModel(await this.#open(table, opened, present({ id, split, sha256 })), opened, options),
+  async discover(table: Table, options: DiscoverRequest = {}): Promise<ModelDiscovery> {
+    const { discoverTable } = await loadActions();
+    return withBackend(this.#home, this, options.backend, (opened) =>
+      discoverTable(this, table, opened, options),
     );
   }
 
   /** What the model makes of each column. */
-  summary({ backend }: BackendOption = {}): Promise<ModelSummary> {
-    return this.#with(backend, (opened) => summariseModel(this, opened));
+  async summary({ backend }: BackendOption = {}): Promise<ModelSummary> {
+    const { summariseModel } = await loadActions();
+    return withBackend(this.#home, this, backend, (opened) => summariseModel(this, opened));
   }
 
   /** The bytes of a model file, which `modelFromBytes` reads. */
   toBytes(): Uint8Array {
     return modelToBytes(this);
   }
-
-  #with<Result>(
-    given: Backend | null | undefined,
-    use: (backend: Backend | null) => Promise<Result>,
-  ): Promise<Result> {
-    return withBackend(this.#home, this, given, use);
-  }
-
-  async #open(
-    table: Table,
-    backend: Backend | null,
-    { by, groups, id, split, sha256 }: Omit<JudgeOptions, "backend">,
-  ): Promise<ModelStudy> {
-    refuseOptions(table);
-    const study = await openStudy(this, table, backend, present({ id, split, sha256 }));
-    const more = listMoreGroups(study, {
-      ...present({ by }),
-      groups: resolveGroups(groups ?? [], table),
-    });
-    return addGroups(study, more);
-  }
 }
 
-type OpenedBy = Pick<JudgeOptions, "id" | "split" | "sha256">;
-
-function sayJudged({ judged, relation, warnings }: Omit<StudyAudit<unknown>, "audited">): Judged {
-  return { rows: { which: judged.which, judged: judged.rows.length }, relation, warnings };
-}
-
-function refuseCauses(causes: readonly string[]): InputError {
-  return new InputError(`the model has several causes, each judged by itself: ${causes.join(", ")}`, {
-    code: "model.causes",
-    hint: "auditCauses(table) judges them; report(table) writes the page of either audit",
-  });
-}
-
-/** Without a type checker a path, or bytes, is an easy mistake. */
-function refuseOptions(table: unknown): void {
-  if (typeof table === "object" && table !== null && "columns" in table) return;
-  throw new InputError("not a table", { code: "table.missing", hint: "read one with readTable" });
+/** Loaded with the first call: a page that only predicts needs none of it. */
+function loadActions() {
+  return import("./model-actions.ts");
 }

@@ -6,7 +6,7 @@
  * no more bins than can be predicted. Sizes are compared with the stored weights before a network is made of them
  * (model-file.ts). Names to choose from are those of training/choices.ts.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { namesOf } from "../../core/names.ts";
 import {
   type ColumnEncoding,
