@@ -27,7 +27,6 @@ const PRODUCT = {
     "tsconfig.base.json",
     "tsconfig.core.json",
     "tsconfig.node.json",
-    "tsconfig.browser.json",
     "tsconfig.json",
   ],
   compile: (force) => ["-b", join(root, "tsconfig.json"), ...(force ? ["--force"] : [])],

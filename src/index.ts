@@ -19,15 +19,44 @@ export { prepare, type TrainRequest } from "./verbs/train-request.ts";
 
 export type { Backend } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
+export {
+  type DiscoverRequest,
+  type ExplainRequest,
+  FittedModel,
+  type Judged,
+  type JudgeOptions,
+  type ModelAudit,
+  type ModelAuditOptions,
+  type ModelCauseAudit,
+  type ModelCauseAuditOptions,
+  type PredictOptions,
+  type ReportOptions,
+} from "./library/fitted-model.ts";
+export type { BackendOption, Home } from "./library/home.ts";
+export {
+  auditModel,
+  discoverModel,
+  explainPerson,
+  fit,
+  fitted,
+  modelFromBytes,
+  openStudy,
+  plotKm,
+  predict,
+  predictPeople,
+  reportCurves,
+  summariseModel,
+} from "./library/page.ts";
+export type { KmPlotOptions } from "./library/with-home.ts";
 export type { Model } from "./training/model.ts";
 export { type EnsembleRequest, trainEnsemble } from "./verbs/ensemble/ensemble.ts";
-export { type FitOptions, type FitRequest, fit } from "./verbs/fit.ts";
+export type { FitOptions, FitRequest } from "./verbs/fit.ts";
 export { type TrainEvent, type TrainingRequest, train } from "./verbs/train.ts";
 
 // Keep: files of models.
 
 export { checkpointFromBytes, checkpointToBytes } from "./files/model/checkpoint-file.ts";
-export { modelFromBytes, modelToBytes } from "./files/model/model-file.ts";
+export { modelToBytes } from "./files/model/model-file.ts";
 export { modelToOnnx } from "./files/onnx/onnx.ts";
 
 // Predict and audit: a model or anyone's curves, for everyone and by group.
@@ -35,7 +64,14 @@ export { modelToOnnx } from "./files/onnx/onnx.ts";
 export { type CauseCurves, causeCurves } from "./data/curves/cause-curves.ts";
 export type { Curves } from "./data/curves/curves.ts";
 export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
-export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
+export {
+  type AuditCurvesOptions,
+  auditCurves,
+  type CurveAudit,
+  type CurveReportOptions,
+  type CurvesAtTimes,
+} from "./library/audit-curves.ts";
+export type { AuditedRows } from "./verbs/audit-model.ts";
 export {
   auditCauses,
   type CauseAuditInput,
@@ -43,24 +79,21 @@ export {
   type CauseAuditTable,
   type CauseScores,
 } from "./verbs/causes/audit-causes.ts";
-export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
+export type { ModelStudy } from "./verbs/model-study.ts";
 export { type CardInput, gatherCard } from "./verbs/people/card.ts";
 export {
   type ExplainOptions,
   type Explanation,
-  explainPerson,
   prepareExplainer,
 } from "./verbs/people/explain.ts";
 export {
   type PeoplePrediction,
   type PeopleRequest,
-  predictPeople,
   preparePeople,
 } from "./verbs/people/predict-people.ts";
-export { gridOf, type Prediction, predict, preparePredictor, riskOf } from "./verbs/predict.ts";
+export { gridOf, type Prediction, preparePredictor, riskOf } from "./verbs/predict.ts";
 export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
 export type { ModelSummary } from "./verbs/summary/model-summary.ts";
-export { summariseModel } from "./verbs/summary/summary.ts";
 
 // Question and repair; many runs.
 
@@ -68,7 +101,6 @@ export { type BoostResult, boost } from "./verbs/boost.ts";
 export { boostCauses } from "./verbs/causes/boost-causes.ts";
 export { type Comparison, compare } from "./verbs/compare.ts";
 export { type Discovery, discover } from "./verbs/discover/discover.ts";
-export { discoverModel } from "./verbs/discover/discover-model.ts";
 export { type TuneOutcome, tune } from "./verbs/tune.ts";
 
 // The statistics that people look for first; the others are in graduate-survival/stats and graduate-survival/models.

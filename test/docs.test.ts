@@ -42,6 +42,9 @@ symlinkSync(join(root, "datasets"), join(scratch, "datasets"));
 for (const name of ["coxph", "lifelines", "scikit-survival", "pycox"]) {
   symlinkSync(join(root, "test", "recipes", `${name}.csv.gz`), join(scratch, `${name}.csv`));
 }
+for (const name of ["heart", "mgus2"]) {
+  symlinkSync(join(root, "test", "tables", `${name}.csv`), join(scratch, `${name}.csv`));
+}
 const modules = join(root, "dist", "docs-examples");
 mkdirSync(modules, { recursive: true });
 afterAll(() => {
@@ -180,6 +183,33 @@ describe("documentation examples", () => {
       default:
         throw new Error(`${title}: a fenced block names sh, ts, json, html, python, r or text`);
     }
+  });
+});
+
+/** Lines of commands in blocks that no test can run: their tables, machines or pages are the reader's own. */
+const told = examples
+  .filter(({ language }) => language === "text")
+  .flatMap(({ title, code }) =>
+    code
+      .replace(/\\\n\s*/g, " ")
+      .split("\n")
+      .filter((line) => /^(?:npx )?graduate [a-z]/.test(line))
+      .map((line) => ({
+        title,
+        line: line
+          .replace(/^npx /, "")
+          .replace(/ {2,}.*$/, "")
+          .replace(/ > .*$/, ""),
+      })),
+  );
+
+describe("commands that are shown and not run", () => {
+  test.each(told)("$title: $line", ({ line }) => {
+    const [, command] = line.split(" ");
+    const help = runLine([command, "--help", "all"]).stdout;
+    const options = [...line.matchAll(/ (--[a-z][a-z-]*)/g)].map(([, option]) => option);
+    const known = new Set(help.match(/--[a-z][a-z-]*/g));
+    expect(options.filter((option) => !known.has(option))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 export { replaceFile } from "./io/growing-file.ts";
 export { readTextFile, tableSourceFromPath } from "./io/input-file.ts";
+export { writeModel } from "./io/model-file.ts";
 export { refuseUnwritable } from "./io/output-path.ts";
 export { hashFile } from "./io/provenance.ts";
 export {
@@ -19,6 +20,7 @@ export {
   type RunResults,
 } from "./io/run-results.ts";
 export { createUnwritableError } from "./io/write-errors.ts";
+export { readModel } from "./library.ts";
 export { addQueueAddress, type QueueOptions, refuseQueueConflicts } from "./options/queue-option.ts";
 export { placeShard, shardOption } from "./options/shard-option.ts";
 export { parseThreads } from "./options/table-options.ts";

@@ -1,28 +1,48 @@
 /**
- * What `import "graduate-survival"` loads in Node: the library, with a `fit` that, if no backend is named, opens the
- * fast one for the run and closes it afterwards.
+ * What `import "graduate-survival"` loads in Node: the library, whose functions open Node's threads and a small
+ * document where none is given, and close the threads afterwards.
  */
-import type { Backend } from "../compute/backend.ts";
-import type { Table } from "../data/table.ts";
-import type { Model } from "../training/model.ts";
-import { type FitOptions, type FitRequest, fit as fitOn } from "../verbs/fit.ts";
-import { openWasmBackend } from "./workers/wasm-backend.ts";
+import { availableParallelism } from "node:os";
+import { FittedModel } from "../library/fitted-model.ts";
+import type { Home } from "../library/home.ts";
+import type * as page from "../library/page.ts";
+import * as at from "../library/with-home.ts";
+import { readModel as readPlain } from "./io/model-file.ts";
+import { programVersion } from "./io/provenance.ts";
+import { openLane } from "./workers/wasm-backend.ts";
 
 export * from "../index.ts";
 
-/** Trains on a table and returns the model; the backend is that of `openWasmBackend` unless another is named. */
-export async function fit(
-  table: Table,
-  request: FitRequest,
-  backend?: Backend,
-  options: FitOptions = {},
-): Promise<Model> {
-  // Cox needs no backend, and starting threads would take longer than the fit.
-  if (backend !== undefined || request.method === "cox") return fitOn(table, request, backend, options);
-  const opened = await openWasmBackend();
-  try {
-    return await fitOn(table, request, opened, options);
-  } finally {
-    await opened.close();
-  }
+const home: Home = {
+  program: `graduate ${programVersion}`,
+  // A model that was trained with --deterministic predicts the same digits everywhere.
+  openBackend: (model) =>
+    openLane({ deterministic: model?.provenance?.backend?.simd === "plain" }, availableParallelism()),
+  async openDocument() {
+    const { parseHTML } = await import("linkedom");
+    return parseHTML("<html></html>").document;
+  },
+};
+
+export const fitted: typeof page.fitted = (model) => new FittedModel(model, home);
+export const fit: typeof page.fit = (table, request, ...rest) => at.fitAt(home, table, request, ...rest);
+export const modelFromBytes: typeof page.modelFromBytes = (...given) => at.readAt(home, ...given);
+export const predict: typeof page.predict = (model, table, ...rest) =>
+  at.predictAt(home, model, table, ...rest);
+export const predictPeople: typeof page.predictPeople = (...given) => at.predictPeopleAt(home, ...given);
+export const explainPerson: typeof page.explainPerson = (...given) => at.explainAt(home, ...given);
+export const summariseModel: typeof page.summariseModel = (model, backend) =>
+  at.summariseAt(home, model, backend);
+export const openStudy: typeof page.openStudy = (model, table, ...rest) =>
+  at.openStudyAt(home, model, table, ...rest);
+export const auditModel: typeof page.auditModel = (study, rows, ...rest) =>
+  at.auditModelAt(home, study, rows, ...rest);
+export const discoverModel: typeof page.discoverModel = (study, ...rest) =>
+  at.discoverModelAt(home, study, ...rest);
+export const reportCurves: typeof page.reportCurves = (...given) => at.reportCurvesAt(home, ...given);
+export const plotKm: typeof page.plotKm = (...given) => at.plotKmAt(home, ...given);
+
+/** Reads a model's file; the same kind of model as `fit` returns. */
+export async function readModel(path: string): Promise<FittedModel> {
+  return fitted(await readPlain(path));
 }

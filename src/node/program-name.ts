@@ -13,16 +13,20 @@ export function programName({
   launcher = process.argv[1] ?? "",
   command = process.env.npm_command ?? "",
   folder = process.cwd(),
+  home = PACKAGE,
 }: {
   readonly launcher?: string;
   /** The npm command, if npm started this: "exec" for npx. */
   readonly command?: string;
   readonly folder?: string;
+  /** Where the package is. */
+  readonly home?: string;
 } = {}): string {
-  if (command === "exec") return "npx graduate";
+  // Of an installed package, npx finds the command by the package's name, wherever it was installed.
+  if (command === "exec") return home.includes("node_modules") ? "npx graduate-survival" : "npx graduate";
   if (basename(launcher) === "graduate") return "graduate";
   // Inside a checkout's own folders, npx runs the checkout.
-  const isInside = folder === PACKAGE || !relative(PACKAGE, folder).startsWith("..");
-  if (isInside && !PACKAGE.includes("node_modules")) return "npx graduate";
+  const isInside = folder === home || !relative(home, folder).startsWith("..");
+  if (isInside && !home.includes("node_modules")) return "npx graduate";
   return `node ${quoteArgument(launcher)}`;
 }

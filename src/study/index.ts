@@ -11,7 +11,14 @@ export {
   toPlainStudy,
   withSplit,
 } from "./prepare.ts";
-export { type PackedSplit, packSplit, type SetSizes, type SplitRequest, unpackSplit } from "./split.ts";
+export {
+  type PackedContent,
+  type PackedSplit,
+  packSplit,
+  type SetSizes,
+  type SplitRequest,
+  unpackSplit,
+} from "./split.ts";
 export {
   type Design,
   encodeStudyRows,

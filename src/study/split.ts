@@ -1,8 +1,8 @@
 /**
  * The split of a run: given, or drawn by seed, and by person where the run knows whose rows are whose. A model stores
- * its split packed (two bits a row, in base64) with the hash of the table's file, so that the rows it has not learnt
- * from can be looked up. It stores only row numbers, never ids. A file of version 0.1.0 stores no split: `redrawSplit`
- * draws it again.
+ * its split packed (two bits a row, in base64) with hashes of the table (verbs/acquaintance/known-rows.ts), so that
+ * the rows it has not learnt from can be looked up. It stores only row numbers, never ids. A file of version 0.1.0
+ * stores no split: `redrawSplit` draws it again.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
@@ -84,31 +84,63 @@ export interface PackedSplit {
    * Two bits a row, the first row in the lowest bits of the first byte, in base64: 0 train, 1 valid, 2 test, 3 none.
    */
   readonly sets: string;
+  /** What the rows hold; absent in files older than version 7. */
+  readonly content?: PackedContent;
+}
+
+/** By what a table is known whatever file it comes from, and in whatever order (verbs/acquaintance/known-rows.ts). */
+export interface PackedContent {
+  /** SHA-256 of the rows' hashes. */
+  readonly inOrder: string;
+  /** The same with the hashes in ascending order. */
+  readonly anyOrder: string;
+  /** As `sets` of the split, with the rows in ascending order of their hashes. */
+  readonly sets: string;
+  /**
+   * Bits in base64, half of them set, one of them for each row that was learnt from; absent where rows are too alike.
+   */
+  readonly sketch?: string;
 }
 
 const IN_NO_SET = 3;
 const ROWS_A_BYTE = 4;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Packs a split as a model keeps it; `rows` is the number of rows of the table. */
+/** Packs a split as a model keeps it, without what the rows hold; `rows` is the number of rows of the table. */
 export function packSplit(split: Split, rows: number, sha256: string | null): PackedSplit {
+  return { sha256, rows, sets: packSets(split, rows) };
+}
+
+/** The set of each row, in the order of the table or in that of `order`. */
+export function packSets(split: Split, rows: number, order?: Int32Array): string {
   const setOf = new Uint8Array(rows).fill(IN_NO_SET);
   SET_NAMES.forEach((name, set) => {
     for (const row of split[name]) setOf[row] = set;
   });
   const bytes = new Uint8Array(Math.ceil(rows / ROWS_A_BYTE));
-  setOf.forEach((set, row) => {
-    bytes[row >> 2] |= set << (2 * (row & 3));
-  });
-  return { sha256, rows, sets: toBase64(bytes) };
+  for (let place = 0; place < rows; place++) {
+    bytes[place >> 2] |= setOf[order === undefined ? place : order[place]] << (2 * (place & 3));
+  }
+  return toBase64(bytes);
 }
 
 /** Null where the text does not hold a set for each row. */
 export function unpackSplit({ rows, sets }: PackedSplit): Split | null {
+  return unpackSets(sets, rows);
+}
+
+/** The same of sets in the order of the table or in that of `order`. */
+export function unpackSets(sets: string, rows: number, order?: Int32Array): Split | null {
   const bytes = fromBase64(sets);
   if (bytes === null || bytes.length !== Math.ceil(rows / ROWS_A_BYTE)) return null;
+  const setOf = new Uint8Array(rows);
+  for (let place = 0; place < rows; place++) {
+    setOf[order === undefined ? place : order[place]] = (bytes[place >> 2] >> (2 * (place & 3))) & 3;
+  }
   const lists: number[][] = [[], [], [], []];
-  for (let row = 0; row < rows; row++) lists[(bytes[row >> 2] >> (2 * (row & 3))) & 3].push(row);
+  setOf.forEach((set, row) => {
+    lists[set].push(row);
+  });
   const [train, valid, test] = lists.map((list) => Int32Array.from(list));
   return { train, validation: valid, test };
 }
@@ -117,7 +149,7 @@ export function unpackSplit({ rows, sets }: PackedSplit): Split | null {
  * Written by hand, because neither Buffer nor btoa is available everywhere, and a long table has more bytes than a call
  * can have arguments.
  */
-function toBase64(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let i = 0; i < bytes.length; i += 3) {
     const word = (bytes[i] << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
@@ -128,7 +160,8 @@ function toBase64(bytes: Uint8Array): string {
   return parts.join("");
 }
 
-function fromBase64(text: string): Uint8Array | null {
+/** Null where the text is not base64. */
+export function fromBase64(text: string): Uint8Array | null {
   if (text.length % 4 !== 0) return null;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const bytes = new Uint8Array((text.length / 4) * 3 - padding);

@@ -13,6 +13,26 @@ import { joinRows, type Split, splitRows } from "../data/outcomes/split.ts";
 import type { BoostRowSets } from "./boost.ts";
 import { flagRows, isSameRows, type ModelStudy } from "./model-study.ts";
 
+/**
+ * The rows for an audit: as `chooseJudgedRows`, but where the model has learnt from every row of its table and not all
+ * rows are asked for, there is nothing to judge.
+ */
+export function requireJudgedRows(
+  study: ModelStudy,
+  options: { readonly allRows?: boolean } = {},
+): JudgedRows {
+  const judged = chooseJudgedRows(study, options);
+  const isLearnt = study.acquaintance === "stored" || study.acquaintance === "redrawn";
+  if (!isLearnt || study.split.test.length > 0 || options.allRows === true) return judged;
+  throw new InputError("the model was trained on every row of this table, and none is left to judge it by", {
+    code: "rows.spent",
+    where: study.table.name,
+    hint:
+      "give rows it has not seen, or keep rows for the test in training: --split 0.6,0.2,0.2; " +
+      "--all-rows (in code allRows) judges all the same, with a warning",
+  });
+}
+
 /** Rows to judge a model on. */
 export interface JudgedRows {
   readonly rows: Int32Array;
@@ -40,7 +60,7 @@ export function chooseJudgedRows(study: ModelStudy, { allRows = false } = {}): J
   }
   const which = "rows of the table, those it was trained on among them";
   const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
-  const warning = allRows ? ALL_ROWS : isKnown ? NO_TEST_ROWS : UNKNOWN_ROWS;
+  const warning = isKnown ? (allRows ? ALL_ROWS : NO_TEST_ROWS) : warnOfUnknown(study);
   return { rows, which, isTest: false, isSeen: true, warning };
 }
 
@@ -76,9 +96,21 @@ function warnOfGiven(study: ModelStudy): string[] {
 const BY_HEART = "what it learnt by heart will look right";
 const ALL_ROWS = `the model was trained on this table: of the rows it has seen, ${BY_HEART}`;
 const NO_TEST_ROWS = `the model was trained on every row of this table: ${BY_HEART}. Give rows it has not seen`;
-const UNKNOWN_ROWS =
-  `the model was trained on this table, and nothing says which rows it has not seen: ${BY_HEART}. ` +
-  "Give its split with --split FILE, or rows it has not seen";
+const GIVE_ROWS = "Give its split with --split FILE, or rows it has not seen";
+
+/** What is to be said where nobody can tell which rows the model has learnt from. */
+function warnOfUnknown(study: ModelStudy): string {
+  return `${sayUnknown(study)}: ${BY_HEART}. ${GIVE_ROWS}`;
+}
+
+function sayUnknown({ overlap, isOwnTable, table }: ModelStudy): string {
+  if (overlap !== undefined) {
+    return `the model has learnt from about ${overlap} of these ${table.rows} rows, and nothing says which`;
+  }
+  return isOwnTable
+    ? "the model was trained on this table, and nothing says which rows it has not seen"
+    : `the model's file is of an earlier version and does not say whether its ${table.rows} rows were these`;
+}
 
 function tellOfTestRows({ split, acquaintance }: ModelStudy): string {
   const judged = `the model was trained on this table: only its ${split.test.length} test rows are judged`;
@@ -215,7 +247,7 @@ export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoo
     return { rows: rowsOf(split), warnings: [warning] };
   }
   if (options.fit === undefined) {
-    throw new InputError("the model was trained on this table, and nothing says which rows it has not seen", {
+    throw new InputError(sayUnknown(study), {
       code: "split.unknown",
       hint:
         "give its split with --split FILE, or rows it has not seen; " +

@@ -1,9 +1,11 @@
 /**
  * The study of a model: a table as the model sees it, with the model's own groups, encoder and grid, and which of its
- * rows the model has not learnt from. A model that was trained on this very table (by the SHA-256 of its file) stores
- * its split, which is looked up. A file from before version 3 stores none: its split is drawn again by its seed, and
- * accepted if the test rows show the observed and expected events that were recorded at the end of training. A model
- * whose output layer was solved on its validation rows too has spent them: they count as training rows here.
+ * rows the model has not learnt from. A model that was trained on this very table, by the SHA-256 of its file or by
+ * what its rows hold (acquaintance/known-rows.ts), stores its split, which is looked up. A file from before version 7
+ * does not know what the rows held, and one from before version 3 stores no split: it is drawn again by its seed.
+ * Either split is accepted for a table of as many rows if the test rows show the observed and expected events that
+ * were recorded at the end of training. A model whose output layer was solved on its validation rows too has spent
+ * them: they count as training rows here.
  */
 import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Backend } from "../compute/backend.ts";
@@ -20,13 +22,14 @@ import { createMembers } from "../study/members.ts";
 import { redrawSplit, unpackSplit } from "../study/split.ts";
 import { pickStudyRows, type Study, type StudyGroup, type Subject } from "../study/study.ts";
 import type { Model } from "../training/model.ts";
+import { hashOf, type KnownTable, knowTable } from "./acquaintance/known-rows.ts";
 import { gridOf, predictStudy } from "./predict.ts";
 import { findPeople } from "./whose-rows.ts";
 
 /**
  * The relation of the model to the rows of the table. "new": it has seen none of them; "stored" and "redrawn": it was
  * trained on the table, and its split was stored or could be drawn again; "given": the caller says which rows are
- * which; "unknown": it was trained on the table, and nobody can tell on which rows.
+ * which; "unknown": it was trained on the table, or on some of its rows, and nobody can tell on which.
  */
 export type Acquaintance = "new" | "stored" | "redrawn" | "given" | "unknown";
 
@@ -40,6 +43,8 @@ export interface ModelStudy extends Study {
   readonly stored: Split | null;
   /** Whether the model was trained on rows of this table, whether or not it is known which. */
   readonly isOwnTable: boolean;
+  /** About how many of its rows the model has learnt from, where they are known by their cells but not one by one. */
+  readonly overlap?: number;
   /** Warnings about whose rows are whose. */
   readonly warnings: readonly string[];
 }
@@ -65,24 +70,52 @@ export async function openStudy(
   const { id, people, warnings } = findPeople(table, options, model);
   const subject = { ...readSubject(model, table, sha256), people };
   const columns = { ...subject.columns, ...present({ id: id ?? undefined }) };
-  const isOwnTable = isTrainedOn(model, sha256);
+  const known = knowTable(model, table, sha256);
+  const isOwnTable = known.is === "own" || known.is === "overlapping";
   const everyRow = { train: new Int32Array(), validation: new Int32Array(), test: allRows(table.rows) };
-  const stored = findStored(model, table, { isOwnTable, ...options });
+  const stored = chooseStored(model, table, known, options);
   const spent = new Int32Array();
   const own = studyOf(model, { ...subject, columns }, everyRow);
   const study = { ...own, isOwnTable, spent, stored, warnings };
   if (options.split !== undefined) {
     return { ...study, acquaintance: "given", ...joinSpent(model, options.split, study) };
   }
-  if (!isOwnTable) return { ...study, acquaintance: "new" };
-  if (model.split !== undefined) {
-    return stored === null
-      ? { ...study, acquaintance: "unknown" }
-      : { ...study, acquaintance: "stored", ...joinSpent(model, stored, study) };
+  switch (known.is) {
+    case "new":
+      return { ...study, acquaintance: "new" };
+    case "overlapping":
+      return { ...study, acquaintance: "unknown", overlap: Math.round(known.share * table.rows) };
+    case "own":
+      if (model.split !== undefined) {
+        return stored === null
+          ? { ...study, acquaintance: "unknown" }
+          : { ...study, acquaintance: "stored", ...joinSpent(model, stored, study) };
+      }
+      return tryRecorded(study, redrawSplit(model, table), backend, "unknown");
+    case "undecided":
+      // A file with another hash may be the same table in another form: only what was recorded can tell.
+      return tryRecorded(
+        study,
+        known.split ?? redrawSplit(model, table),
+        backend,
+        sha256 === null && model.metrics === undefined ? "unknown" : "new",
+      );
   }
-  const split = redrawSplit(model, table);
+}
+
+/** The study with a split that may be the model's, if its test rows are as they were recorded. */
+async function tryRecorded(
+  study: Omit<ModelStudy, "acquaintance">,
+  split: Split | null,
+  backend: Backend | null,
+  otherwise: Acquaintance,
+): Promise<ModelStudy> {
+  const { model } = study;
   const isIt = split !== null && split.test.length > 0 && (await isAsRecorded({ ...study, split }, backend));
-  return isIt ? { ...study, acquaintance: "redrawn", split } : { ...study, acquaintance: "unknown" };
+  if (!isIt) return { ...study, acquaintance: otherwise };
+  if (model.split === undefined) return { ...study, acquaintance: "redrawn", isOwnTable: true, split };
+  const own = { ...study, isOwnTable: true, stored: split };
+  return { ...own, acquaintance: "stored", ...joinSpent(model, split, own) };
 }
 
 /** A subject as a model sees it; the model's groups first, then `more`. */
@@ -111,31 +144,27 @@ export function addGroups<Any extends Study>(study: Any, more: readonly StudyGro
   return { ...study, groups: [...study.groups, ...more] };
 }
 
-/** Whether the model was trained on rows of the file with this hash. */
-export function isTrainedOn(model: Model, sha256: string | null): boolean {
-  return sha256 !== null && hashOf(model) === sha256;
-}
-
-/** SHA-256 of the file that the model was trained on, if it came from one. */
-function hashOf({ split, provenance }: Model): string | null {
-  return split?.sha256 ?? provenance?.table?.sha256 ?? null;
+/** The model's own split, if this is the table that it was trained on, in whatever form or order. */
+export function findStored(model: Model, table: Table, sha256: string | null): Split | null {
+  return chooseStored(model, table, knowTable(model, table, sha256), {});
 }
 
 /**
- * The model's own split, if these are its rows: by the hash of the file or, where the caller gives a split, because
- * nothing is known against it. The same table in another form has another hash, and the same test rows.
+ * The same or, where the caller gives a split, the one by row because nothing is known against it: of a file of an
+ * earlier version, the same table in another form has another hash, and the same test rows.
  */
-export function findStored(
+function chooseStored(
   model: Model,
   table: Pick<Table, "rows">,
-  { isOwnTable, sha256 = null, split: given }: OpenStudyOptions & { readonly isOwnTable: boolean },
+  known: KnownTable,
+  { sha256 = null, split: given }: OpenStudyOptions,
 ): Split | null {
-  if (model.split === undefined || model.split.rows !== table.rows) return null;
-  const stored = unpackSplit(model.split);
-  if (stored === null || isOwnTable) return stored;
-  if (given === undefined) return null;
-  const isUnknown = sha256 === null || hashOf(model) === null;
-  return isUnknown || isSameRows(stored.test, given.test) ? stored : null;
+  if (known.is === "own") return known.split;
+  if (given === undefined || model.split === undefined || model.split.rows !== table.rows) return null;
+  const byRow = unpackSplit(model.split);
+  if (byRow === null) return null;
+  const isUnknown = known.is === "undecided" && (sha256 === null || hashOf(model) === null);
+  return isUnknown || isSameRows(byRow.test, given.test) ? byRow : null;
 }
 
 /** 1 for each of the given rows: a set of so many rows as a table may have would not fit into a JavaScript Set. */

@@ -4,7 +4,8 @@
  */
 import type { Backend, DeviceArray, Floats } from "../compute/backend.ts";
 import { BackendScope, mirrorArray } from "../compute/memory.ts";
-import { BackendError, InputError, NumericalError } from "../core/errors.ts";
+import { createReferenceBackend } from "../compute/reference.ts";
+import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { allocateSurvival, type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
@@ -50,7 +51,7 @@ export function riskOf({ grid }: Pick<Model, "grid">, curves: Curves): Float64Ar
   return mortalityRisk(curves, grid.atRisk ?? Array<number>(grid.T).fill(1));
 }
 
-/** `backend` is for networks; a Cox model needs none. */
+/** `backend` is for networks, and without one the plain one computes; a Cox model needs none. */
 export async function predict(
   model: Model,
   table: Table,
@@ -250,15 +251,15 @@ export async function predictStudyCauses(
 /** Takes the logits of `count` rows, the first of which is row `from`. */
 type TakeLogits = (logits: Floats, count: number, from: number, K: number) => void;
 
-/** A network in the backend's memory, which takes rows in parts that fit. */
+/**
+ * A network in the backend's memory, which takes rows in parts that fit; without a backend, in that of the plain one.
+ */
 function openPredictor(
   predictor: Extract<Model["predictor"], { readonly kind: "network" }>,
-  backend: Backend | null,
+  given: Backend | null,
   T: number,
 ): (features: EncodedFeatures, take: TakeLogits) => Promise<void> {
-  if (backend === null) {
-    throw new BackendError("a network needs a backend to predict with", { code: "backend.none" });
-  }
+  const backend = given ?? createReferenceBackend();
   const network = createNetwork(backend, predictor.network, 0);
   writeParameters(network, predictor.parameters);
   const { K } = network;

@@ -16,7 +16,7 @@ import { binOutcomes } from "../data/outcomes/time-grid.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
 import { atRiskShare } from "../stats/mortality-risk.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
-import { countPeople, countSets, packSplit } from "../study/split.ts";
+import { countPeople, countSets } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, type NetworkFit, planFit } from "../training/fit-network.ts";
@@ -26,6 +26,7 @@ import { prepareRows } from "../training/rows/prepare-rows.ts";
 import { listNotices, tellSample, tellStrata, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import { refuseOneKind } from "./causes/refuse-one-kind.ts";
+import { packModelSplit } from "./acquaintance/known-rows.ts";
 import {
   designOf,
   isHeld,
@@ -214,7 +215,7 @@ function describeModel(study: PreparedStudy, { method = "graduate", provenance }
     inputGroups,
     grid: { ...grid, edges: Array.from(grid.edges), atRisk: Array.from(atRisk) },
     groups: groups.map(({ name, expression }) => ({ name, expression })),
-    split: packSplit(split, table.rows, sha256),
+    split: packModelSplit({ table, sha256, split, columns, encoder, inputGroups }),
     ...present({ provenance }),
   };
 }

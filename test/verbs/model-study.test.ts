@@ -16,6 +16,7 @@ import { chooseBoostRows, chooseJudgedRows, chooseSearchedRows } from "../../src
 import { openStudy } from "../../src/verbs/model-study.ts";
 import { predict, predictStudy } from "../../src/verbs/predict.ts";
 import { prepare, train } from "../../src/verbs/train.ts";
+import { jitter } from "../data/other-rows.ts";
 
 const bytes = new Uint8Array(readFileSync(new URL("../tables/gbsg.csv", import.meta.url)));
 const hash = toHex(sha256(bytes));
@@ -53,17 +54,21 @@ describe("a model that keeps its split", () => {
 
   test("has seen nothing of another file, and every row of its own where none was left for the test", async () => {
     const model = await fitCox();
-    expect((await openStudy(model, table, null, { sha256: "0".repeat(64) })).acquaintance).toBe("new");
-    expect((await openStudy(model, table, null)).acquaintance).toBe("new");
+    const others = jitter(table, "age");
+    expect((await openStudy(model, others, null, { sha256: "0".repeat(64) })).acquaintance).toBe("new");
+    expect((await openStudy(model, others, null)).acquaintance).toBe("new");
     const whole = await fitCox(splitRows(table.rows, { seed: 1, fractions: [1, 0, 0] }));
     const study = await openStudy(whole, table, null, { sha256: hash });
     expect(chooseJudgedRows(study).warning).toContain("trained on every row of this table");
   });
 
-  test("keeps row numbers alone", async () => {
+  test("keeps row numbers alone, and hashes of all rows together", async () => {
     const { split } = await fitCox();
-    expect(Object.keys(split ?? {})).toEqual(["sha256", "rows", "sets"]);
+    expect(Object.keys(split ?? {})).toEqual(["sha256", "rows", "sets", "content"]);
     expect(split).toMatchObject({ sha256: hash, rows: 686 });
+    expect(Object.keys(split?.content ?? {})).toEqual(["inOrder", "anyOrder", "sets", "sketch"]);
+    // 548 rows that it learnt from, 1.44 bits each: no row's own hash would fit.
+    expect(atob(split?.content?.sketch ?? "").length).toBe(Math.ceil((548 * Math.LOG2E) / 8));
   });
 });
 
@@ -88,7 +93,7 @@ function splitOf({ training }: Model) {
 }
 
 test("curves beyond the limit are the same in single precision, block by block, and so is their audit", async () => {
-  const study = await openStudy(await fitCox(), table, null);
+  const study = await openStudy(await fitCox(), jitter(table, "age"), null);
   const rows = study.split.test;
   const told: number[] = [];
   const onProgress = (done: number) => told.push(done);
@@ -96,7 +101,7 @@ test("curves beyond the limit are the same in single precision, block by block, 
   const single = (await predictStudy(study, rows, null, { mostDoubles: 0, onProgress })).curves;
   expect(curves.survival).toBeInstanceOf(Float64Array);
   expect(single.survival).toEqual(Float32Array.from(curves.survival));
-  expect((await predict(study.model, table, null)).curves).toEqual(curves);
+  expect((await predict(study.model, study.table, null)).curves).toEqual(curves);
   expect(told).toEqual([table.rows]);
   const outcomes = requireRightCensored(pickStudyRows(study, rows).binned, "a test");
   const [of, ofSingle] = await Promise.all(

@@ -3,6 +3,8 @@ export * from "../../src/core/index.ts";
 export * from "../../src/data/index.ts";
 export * from "../../src/files/index.ts";
 export * from "../../src/index.ts";
+// Of the package's own entry, which gives it methods.
+export { modelFromBytes } from "../../src/index.ts";
 export * from "../../src/models/index.ts";
 export * from "../../src/objectives/index.ts";
 export * from "../../src/repair/index.ts";

@@ -15,6 +15,7 @@ import type { Model } from "../../src/training/model.ts";
 import { tallyTrainingRows } from "../../src/verbs/audit-model.ts";
 import { chooseBoostRows, chooseJudgedRows, chooseSearchedRows } from "../../src/verbs/judged-rows.ts";
 import { prepare, type TrainRequest, train } from "../../src/verbs/train.ts";
+import { jitter } from "../data/other-rows.ts";
 
 const read = async (name: string) => {
   const bytes = new Uint8Array(readFileSync(new URL(`../${name}`, import.meta.url)));
@@ -126,11 +127,12 @@ describe("a model that was solved on training and validation rows", () => {
 
   test("has seen nothing of another table, whose given split is taken as it is", async () => {
     const other = { sha256: "0".repeat(64) };
-    const bare = await openStudy(model, table, backend, other);
+    const others = jitter(table, "age");
+    const bare = await openStudy(model, others, backend, other);
     expect(chooseSearchedRows(bare)).toMatchObject({ names: { search: "rows" }, warnings: [] });
     expect(chooseBoostRows(bare, { seed: 1 }).rows.fit.length).toBe(343);
     const elsewhere = splitRows(table.rows, { seed: 6 });
-    const told = await openStudy(model, table, backend, { ...other, split: elsewhere });
+    const told = await openStudy(model, others, backend, { ...other, split: elsewhere });
     expect(told.spent).toEqual(nothing);
     expect(chooseSearchedRows(told).names).toEqual({ search: "validation rows", confirm: "test rows" });
     expect(chooseBoostRows(told, { seed: 1 })).toEqual({

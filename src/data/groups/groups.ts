@@ -8,7 +8,7 @@
  * chosen. A group can also be a column of a table, true or false, that a model takes as a feature.
  */
 
-import { z } from "zod";
+import * as z from "zod";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { BooleanColumn, Table } from "../table.ts";

@@ -5,7 +5,7 @@
  * before F32, so that every array lies at a multiple of its own size. Names are in order of code units: the same arrays
  * give the same bytes.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { FormatError } from "../../core/errors.ts";
 import { decodeJson, encodeJson, UNREADABLE } from "./container.ts";
 

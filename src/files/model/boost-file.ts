@@ -6,7 +6,7 @@
  * had no checksum. A repair of several causes is written as version 4, all others as 3; programs that knew no weights
  * read them unless rows had some: their counts of events are whole.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { FormatError } from "../../core/errors.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { CauseHazardBoost } from "../../repair/cause-hazards.ts";

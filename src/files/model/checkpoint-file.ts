@@ -5,7 +5,7 @@
  * far), and members.2.NAME (an ensemble's finished runs). The trainer, which has the network, checks whether they fit
  * it; the caller checks whether the run is the same one by comparing `run`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { namesOf } from "../../core/names.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { SingleNetworkSpec } from "../../models/networks/list.ts";

@@ -4,7 +4,7 @@
  * Cox; and writing what was read gives the same bytes. A writer passes its output through the reader's schema, so no
  * file is written that could not be opened. `checkpoint-file.ts` does the same for an unfinished run.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { FormatError } from "../../core/errors.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";

@@ -6,7 +6,7 @@
  * no more bins than can be predicted. Sizes are compared with the stored weights before a network is made of them
  * (model-file.ts). Names to choose from are those of training/choices.ts.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { namesOf } from "../../core/names.ts";
 import {
   type ColumnEncoding,
@@ -19,7 +19,7 @@ import type { ScoreLine } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { NetworkSpec } from "../../models/networks/list.ts";
 import { networkSpecSchema } from "../../models/networks/network-spec.ts";
-import { type PackedSplit, unpackSplit } from "../../study/split.ts";
+import { fromBase64, type PackedSplit, unpackSets, unpackSplit } from "../../study/split.ts";
 import { DISTANCES, HOLDS, KEEP_RULES, METHODS, SOLVES, VARIANTS } from "../../training/choices.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
 import type { TrainingOptions } from "../../training/options.ts";
@@ -320,8 +320,28 @@ const training = describing<Model["training"]>()(
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const split = describing<PackedSplit>()(
-  z.strictObject({ sha256: sha256.nullable(), rows: count, sets: z.string() }),
-).refine((one) => unpackSplit(one) !== null, { path: ["sets"], message: "expected a set for every row" });
+  z.strictObject({
+    sha256: sha256.nullable(),
+    rows: count,
+    sets: z.string(),
+    content: z
+      .strictObject({
+        inOrder: sha256,
+        anyOrder: sha256,
+        sets: z.string(),
+        sketch: z
+          .string()
+          .refine((text) => fromBase64(text) !== null, "expected bits in base64")
+          .exactOptional(),
+      })
+      .exactOptional(),
+  }),
+)
+  .refine((one) => unpackSplit(one) !== null, { path: ["sets"], message: "expected a set for every row" })
+  .refine(({ rows, content }) => content === undefined || unpackSets(content.sets, rows) !== null, {
+    path: ["content", "sets"],
+    message: "expected a set for every row",
+  });
 
 const provenance = describing<Provenance>()(
   z.strictObject({

@@ -3,7 +3,7 @@
  * that joins the parts. Weights are members.2.NAME, as in a checkpoint; the part with the ensemble's last run also
  * holds the header that run's model would have. Whether a part belongs to a run is the caller's to compare.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { memberParameter } from "../../models/networks/mean.ts";
 import type { EnsemblePart } from "../../training/model.ts";
 import { encodeJson, packSections } from "../container/container.ts";

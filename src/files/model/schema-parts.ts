@@ -5,7 +5,7 @@
  * reports. `describing` checks a schema against its type, in both directions, at compile time.
  */
 
-import { z } from "zod";
+import * as z from "zod";
 import { GraduateError } from "../../core/errors.ts";
 import type { Part } from "../../core/sentence.ts";
 import type { Notice } from "../../data/checks/findings.ts";

@@ -3,7 +3,7 @@
  * numbers among the weights. A layer's factor is kept in single precision, Cox's sums in double. Sizes follow from the
  * header and are compared with the tensors before anything is made of them.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { CoxUncertainty } from "../../models/cox/curve-errors.ts";
 import type { NetworkSpec } from "../../models/networks/list.ts";
 import { binsFit, factorSizes, type LayerUncertainty } from "../../models/uncertainty/layer-uncertainty.ts";

@@ -6,7 +6,7 @@
  * (linear-start.ts), and groups may have offsets of their own over time (group-offsets.ts). Not in the paper. Without
  * the LSTM (H = 0 or lstm: false) it is the logistic-hazard model, and says so: its kind is then "linear".
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import { additiveParameters, createAdditive } from "./additive.ts";

@@ -3,7 +3,7 @@
  * from the paper: it feeds the raw t, while we feed t/T to keep time on the scale of the features; and its wording
  * allows an output layer per bin, while we share one.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import { checkRows } from "./initialise.ts";

@@ -7,7 +7,7 @@
  * Everything is linear in the coefficients, which is why they can be solved for exactly. Computed in float64 on the
  * host. The layer is solved, not trained.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
 import { countNumbers, ofCauses } from "../../compute/shapes.ts";

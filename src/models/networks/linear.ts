@@ -2,7 +2,7 @@
  * The logistic-hazard model: logit_t = b_t + wᵀx and nothing else (additive.ts). That is proportional odds of the
  * hazard, close to Cox where hazards per bin are small. For slopes that differ by bin, use an MLP of depth 0.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { type AdditiveOptions, additiveParameters, createAdditive } from "./additive.ts";
 import { checkRows, refuseEmpty } from "./initialise.ts";

@@ -5,7 +5,7 @@
  * gradient has no kinks, so central differences hold on every backend. Starts as PyTorch's nn.Linear does; with
  * baseline hazards the last bias starts at their logits and the last weights at a tenth of their usual size.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { type DenseShape, type DenseWeightName, denseWeightShapes } from "../../compute/shapes.ts";
 import {

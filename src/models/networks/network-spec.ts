@@ -3,7 +3,7 @@
  * the network. A reader compares the promise with the weights in the file before allocating any memory. All of it
  * derives from list.ts.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { countNumbers } from "../../compute/shapes.ts";
 import { requireNetwork } from "./create-network.ts";
 import { baseParameter, blocksFit, heldFields, heldParameters } from "./held.ts";

@@ -4,7 +4,7 @@
  * and the trainer know of it. A kind of network is a `NetworkDefinition`: how a file describes one, the parameters that
  * follow from the description, and how one is made. list.ts has them all.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import type { NetworkSpec } from "./list.ts";
 

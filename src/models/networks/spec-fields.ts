@@ -1,5 +1,5 @@
 /** Fields that the descriptions of several networks share in files, and checks that involve two fields together. */
-import { z } from "zod";
+import * as z from "zod";
 import { totalHazards } from "./initialise.ts";
 
 export const sizeSchema = z.int().min(1);

@@ -11,17 +11,12 @@ import { readCurves } from "../../data/curves/read-curves.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
-import { areHistories } from "../../stats/scores/history-scores.ts";
-import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
-import { refuseCertificate } from "../../verbs/audit-histories.ts";
-import { auditModel, tallyTrainingRows } from "../../verbs/audit-model.ts";
-import { auditCauseModel } from "../../verbs/causes/audit-cause-model.ts";
+import { auditCauseStudy, auditStudy, listMoreGroups } from "../../verbs/acquaintance/audit-study.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
-import { chooseJudgedRows } from "../../verbs/judged-rows.ts";
 import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
-import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
+import { describePeople, findPeople } from "../../verbs/whose-rows.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { isStartStop } from "../../training/model.ts";
 import type { CauseOptions } from "../io/read-cause-predictions.ts";
@@ -226,35 +221,28 @@ async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<vo
   const { study: opened, backend } = await openModelStudy(read, options);
   try {
     const { modelPath, path, table, sha256 } = read;
-    const study = addGroups(opened, await listMoreGroups(opened, options));
+    const study = await addAskedGroups(opened, options);
     checkCauseRequirements(readRequirements(options), study.groups.map(({ name }) => name).filter(isNamed));
-    const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study, {
-      allRows: options.allRows === true,
-    });
-    const {
-      audit: scored,
-      curves,
-      groups,
-    } = await auditCauseModel(study, rows, backend, {
+    const { audited, judged, relation, warnings } = await auditCauseStudy(study, backend, {
       ...causeSettings(given, study.grid),
-      ...(isSeen ? { unbounded: SEEN } : {}),
+      allRows: options.allRows === true,
     });
     const { id, time, event } = study.columns;
     await tellCauseAudit(
       {
         title: `${basename(modelPath)} on ${table.name}`,
         table,
-        curves,
+        curves: audited.curves,
         grid: study.grid,
-        groups,
+        groups: audited.groups,
         people: id === undefined ? null : study.people,
-        audit: scored,
+        audit: audited.audit,
         outcome: { event, time },
-        which,
-        relation: isSeen ? "seen" : isTest || options.split !== undefined ? "heldOut" : "newTable",
+        which: judged.which,
+        relation,
         staysAsItIs: isStartStop(study.model),
         findings: [],
-        notes: [...(warning === null ? [] : [warning]), ...study.warnings],
+        notes: warnings,
         files: [
           { role: "model", path: modelPath },
           { role: "table", path, name: table.name, ...(sha256 === null ? {} : { sha256 }) },
@@ -277,18 +265,13 @@ async function auditFile(
   const { study: opened, backend } = await openModelStudy(read, options);
   try {
     const { model, table, sha256 } = read;
-    const study = addGroups(opened, await listMoreGroups(opened, options));
+    const study = await addAskedGroups(opened, options);
     checkRequiredGroups(requirements, study.groups.map(({ name }) => name).filter(isNamed));
-    if (settings.certify !== undefined && areHistories({ ...study.outcomes, firstBin: study.outcomes.entry }))
-      throw refuseCertificate({ firstBin: study.outcomes.entry });
     const allRows = options.allRows === true;
-    const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study, { allRows });
-    const audited = await auditModel(study, rows, backend, {
+    const { audited, judged, relation, warnings } = await auditStudy(study, backend, {
       ...settings,
-      ...(isSeen ? { unbounded: SEEN } : {}),
-      ...present({ certify: settings.certify && certifyStudy(settings.certify, study, { isSeen, isTest }) }),
+      allRows,
     });
-    const relation = isSeen ? "seen" : isTest || options.split !== undefined ? "heldOut" : "newTable";
     const { id } = study.columns;
     return {
       title: `${basename(modelPath)} on ${table.name}`,
@@ -297,19 +280,14 @@ async function auditFile(
       outcome: describeOutcome(study.columns, study.eventRule),
       ...(options.report === undefined ? {} : { findings: findingsFor(study.findings(), model, id ?? null) }),
       model,
-      warnings: [
-        ...(warning === null ? [] : [warning]),
-        ...study.warnings,
-        ...(isTest && id !== model.columns.id ? warnOfKnownPeople(study.people, rows) : []),
-        ...describePeople(audited.people ?? null),
-      ],
-      rowNumbers: rows.map((row) => row + 1),
+      warnings,
+      rowNumbers: judged.rows.map((row) => row + 1),
       cohort: {
         table: table.name,
         rows: table.rows,
-        which,
+        which: judged.which,
         relation,
-        ...(isTest ? { split: model.training.rows } : {}),
+        ...(judged.isTest ? { split: model.training.rows } : {}),
       },
       files: [
         { role: "model", path: modelPath },
@@ -323,32 +301,11 @@ async function auditFile(
   }
 }
 
-/** Groups asked for beyond the model's own, with their rows in the table. */
-async function listMoreGroups(study: ModelStudy, options: AuditCommandOptions): Promise<StudyGroup[]> {
-  const { table, columns, model, groups: own } = study;
-  const named = new Set(model.groups.map(({ name }) => name));
-  const { time, event, id } = columns;
-  return [
-    // `--by grp` must not count "grp=a" beside the model's own "grp = a".
-    ...groupsBy(table, options.by ?? []).filter(({ rows }) => !own.some((one) => sameRows(one.rows, rows))),
-    ...(await readGroups(table, options, [time, event, ...(id === undefined ? [] : [id])])),
-  ].filter(({ name }) => !named.has(name));
-}
-
-/** What certificates use of the training rows, if the table holds them; rows the model has seen certify nothing. */
-function certifyStudy(
-  certify: NonNullable<AuditOptions["certify"]>,
-  study: ModelStudy,
-  { isSeen, isTest }: { readonly isSeen: boolean; readonly isTest: boolean },
-): NonNullable<AuditOptions["certify"]> {
-  if (isSeen) {
-    throw new InputError("the model has seen rows that are to certify it", {
-      code: "certify.seen",
-      where: study.table.name,
-      hint: `give rows it has not seen${study.stored === null ? ", or its split with --split FILE" : ""}`,
-    });
-  }
-  return { ...certify, ...(isTest ? { followUp: tallyTrainingRows(study) } : {}) };
+/** The study with the groups asked for beyond the model's own. */
+async function addAskedGroups(study: ModelStudy, options: AuditCommandOptions): Promise<ModelStudy> {
+  const { time, event, id } = study.columns;
+  const groups = await readGroups(study.table, options, [time, event, ...(id === undefined ? [] : [id])]);
+  return addGroups(study, listMoreGroups(study, { ...present({ by: options.by }), groups }));
 }
 
 function refuseBoth(): InputError {
@@ -360,12 +317,5 @@ function refuseBoth(): InputError {
 
 const parseAlpha = numberOption((value) => value > 0 && value < 1, "a share between 0 and 1, such as 0.05");
 
-/** Rows that a model learnt from do not tell how far off it is for others. */
-const SEEN = "the model has seen rows among these: they bound nothing";
-
 /** The audit's first line already is everyone. */
 const isNamed = (name: string) => name !== "all";
-
-function sameRows(a: Int32Array, b: Int32Array): boolean {
-  return a.length === b.length && a.every((row, i) => row === b[i]);
-}

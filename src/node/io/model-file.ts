@@ -29,6 +29,7 @@ export async function readCheckpoint(path: string): Promise<SavedCheckpoint> {
   return checkpointFromBytes(await readWhole(path, "the checkpoint"), basename(path));
 }
 
+/** Replaces the file as a whole. */
 export async function writeModel(path: string, model: Model): Promise<void> {
   await replaceFile(path, modelToBytes(model), "the model");
 }

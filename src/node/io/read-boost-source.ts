@@ -20,7 +20,8 @@ import {
   divideUnseen,
   type FitShare,
 } from "../../verbs/judged-rows.ts";
-import { isTrainedOn, type ModelStudy } from "../../verbs/model-study.ts";
+import { isTrainedOn } from "../../verbs/acquaintance/known-rows.ts";
+import type { ModelStudy } from "../../verbs/model-study.ts";
 import { predictPeople } from "../../verbs/people/predict-people.ts";
 import { gridOf, predictStudy, predictStudyCauses } from "../../verbs/predict.ts";
 import { findPeople } from "../../verbs/whose-rows.ts";

@@ -11,7 +11,7 @@ import { createNetwork } from "../../models/networks/create-network.ts";
 import { type MeanSpec, memberParameter } from "../../models/networks/mean.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
-import { countPeople, countSets, packSplit } from "../../study/split.ts";
+import { countPeople, countSets } from "../../study/split.ts";
 import { endsHeld } from "../../training/choices.ts";
 import { createEvaluator } from "../../training/evaluation.ts";
 import { judgeGroups } from "../../training/finish.ts";
@@ -25,6 +25,7 @@ import { warnOfSolve } from "../../training/run-warnings.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import type { TrainedMember } from "../../training/trainer.ts";
+import { packModelSplit } from "../acquaintance/known-rows.ts";
 import type { TrainingRequest } from "../train.ts";
 
 /** How a run of the request ends. */
@@ -54,7 +55,7 @@ export async function* joinMembers(
     predictor,
     ...present({ uncertainty: uncertainty ?? undefined }),
     options,
-    split: packSplit(split, table.rows, sha256),
+    split: packModelSplit({ ...last, table, sha256, split }),
     training: {
       seed,
       backend: last.training.backend,

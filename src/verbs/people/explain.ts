@@ -17,7 +17,7 @@ import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { checkRows, findColumn, type Table } from "../../data/table.ts";
 import { refuseTime } from "../../stats/curve-readings.ts";
 import type { Model } from "../../training/model.ts";
-import { findStored, isTrainedOn } from "../model-study.ts";
+import { findStored } from "../model-study.ts";
 import { columnsNeeded, gridOf } from "../predict.ts";
 import { type ExplainedColumn, listExplained, readExplained } from "./explained-columns.ts";
 import {
@@ -185,8 +185,7 @@ function drawBackground(
   { background, sha256 = null }: ExplainOptions,
   seed: number,
 ): { readonly rows: Int32Array; readonly which: Explanation["background"]["which"] } {
-  const stored =
-    background === undefined ? findStored(model, table, { isOwnTable: isTrainedOn(model, sha256) }) : null;
+  const stored = background === undefined ? findStored(model, table, sha256) : null;
   const train = stored === null || stored.train.length === 0 ? undefined : stored.train;
   const from = checkRows(table, background ?? train);
   if (from.length === 0) {
