@@ -7,7 +7,7 @@ import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { parseGroupsFile, resolveGroups } from "../../src/data/groups/groups.ts";
 import { pickOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { binOutcomes } from "../../src/data/outcomes/time-grid.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { selectRows, type Table } from "../../src/data/table.ts";
@@ -61,7 +61,7 @@ beforeAll(async () => {
 
 describe("an ensemble", () => {
   test("predicts the mean of its members' curves, each trained with its part for validation", async () => {
-    const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid, test: tested } = splitByOrder(table.rows, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();
     const { model: plain } = await finish(trainTableEnsemble(table, free, createReferenceBackend()));
     const { curves } = await predict(plain, table, createReferenceBackend(), tested);
@@ -87,7 +87,7 @@ describe("an ensemble", () => {
   });
 
   test("learns from all rows outside the test, and says so", () => {
-    const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid, test: tested } = splitByOrder(table.rows, { seed: 5 });
     expect(model.training.rows).toEqual({
       train: learnt.length + valid.length,
       validation: 0,
@@ -116,7 +116,7 @@ describe("an ensemble", () => {
       const { model: held } = await finish(
         trainTableEnsemble(table, { ...asked, constraint: { distance: "l2" } }, backend),
       );
-      const { train: learnt, validation: valid } = splitRows(table.rows, { seed: 5 });
+      const { train: learnt, validation: valid } = splitByOrder(table.rows, { seed: 5 });
       const rows = Int32Array.from([...learnt, ...valid]).sort();
       const { curves } = await predict(held, table, backend, rows);
       const binned = binOutcomes(pickOutcomes(readOutcomes(table, request), rows), gridOf(held));
