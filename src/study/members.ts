@@ -33,6 +33,9 @@ export function placesAmong<Members extends { readonly rows: Int32Array }>(
   return groups.map((group) => ({
     ...group,
     // Ascending, whatever the order of the rows.
-    rows: group.rows.map((row) => (row <= last ? place[row] : -1)).filter((k) => k >= 0).sort(),
+    rows: group.rows
+      .map((row) => (row <= last ? place[row] : -1))
+      .filter((k) => k >= 0)
+      .sort(),
   }));
 }

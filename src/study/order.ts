@@ -38,7 +38,16 @@ interface OrderedColumn {
 
 type OrderedStudy = Pick<
   Study,
-  "encoder" | "widened" | "inputGroups" | "outcomes" | "grid" | "fitRows" | "groups" | "people" | "columns" | "table"
+  | "encoder"
+  | "widened"
+  | "inputGroups"
+  | "outcomes"
+  | "grid"
+  | "fitRows"
+  | "groups"
+  | "people"
+  | "columns"
+  | "table"
 >;
 
 /** The order of the columns of x. */
@@ -98,7 +107,8 @@ function compareMembers({ groups, people, columns, table }: OrderedStudy): (a: n
 /** Missing cells come last. */
 function compareCells({ column, sign, levelPlaces }: OrderedColumn): (a: number, b: number) => number {
   if (column.type === "category") {
-    const placeOf = (row: number) => (column.codes[row] < 0 ? levelPlaces.length : levelPlaces[column.codes[row]]);
+    const placeOf = (row: number) =>
+      column.codes[row] < 0 ? levelPlaces.length : levelPlaces[column.codes[row]];
     return (a, b) => placeOf(a) - placeOf(b);
   }
   const { values } = column;
@@ -123,7 +133,12 @@ function listColumns(study: OrderedStudy): OrderedColumn[] {
     if (column.type === "boolean" || encoding.type === "boolean") return { ...plain, own: inOrder };
     if (column.type === "category") {
       if (encoding.type !== "category") return { ...plain, own: inOrder };
-      const places = rankValues(encoding.levels, (row) => column.levels[column.codes[row]], fitRows, residuals);
+      const places = rankValues(
+        encoding.levels,
+        (row) => column.levels[column.codes[row]],
+        fitRows,
+        residuals,
+      );
       return {
         ...plain,
         levelPlaces: Int32Array.from(column.levels, (level) => {

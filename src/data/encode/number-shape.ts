@@ -16,6 +16,8 @@ const SKEWED = 1.5;
 const LESS_SKEWED = 0.5;
 /** How often the stretch of c is halved; it is a few dozen units of log(c) long. */
 const HALVINGS = 40;
+/** The least c, as a share of the distance from the outermost value to the median: low values must not be spread out. */
+const LEAST_SHARE = 0.25;
 /** Values that decide c: of more, as many quantiles. */
 const MOST_VALUES = 4096;
 /** Fewer values than this are counts or codes, not measurements. */
@@ -61,7 +63,6 @@ export function fitLog(sorted: Float64Array): NumberShape | null {
   const skewAt = (c: number) => skewness(gaps.map((gap) => log(gap + c)));
   let least = length;
   for (const gap of gaps) if (gap > 0) least = Math.min(least, gap);
-  const LEAST_SHARE = Number((globalThis as any).process?.env?.BETA ?? "0.25");
   // The skewness rises with c, towards that of the number itself.
   let [low, high] = [log(Math.max(least / 2, LEAST_SHARE * logSign * (middle - edge))), log(length)];
   if (skewAt(exp(low)) > 0) high = low;

@@ -149,7 +149,9 @@ function mirror(): readonly SplineColumn[] {
   // Each is a sum of 1, z and the bends.
   const terms = [NORMAL.map(() => 1), NORMAL, ...BEND_WEIGHTS.map((_, b) => bendsAt.map((row) => row[b]))];
   const P = terms.length;
-  const gram = Float64Array.from({ length: P * P }, (_, k) => product(terms[Math.floor(k / P)], terms[k % P]));
+  const gram = Float64Array.from({ length: P * P }, (_, k) =>
+    product(terms[Math.floor(k / P)], terms[k % P]),
+  );
   const factor = factorCholesky(gram, P, new Float64Array(P));
   return columns.map((column) => {
     const [constant, linear, ...mix] = solveCholesky(
@@ -174,5 +176,8 @@ function factorParts(parts: readonly (readonly number[])[], one: number, other: 
   const [ofFirst, ofBoth, ofSecond] = [sums(first, first), sums(first, second), sums(second, second)];
   const root = Math.sqrt(ofSecond);
   const left = Math.sqrt(ofFirst - square(ofBoth) / ofSecond);
-  return [first.map((value) => left * value), first.map((value, i) => (ofBoth / root) * value + root * second[i])];
+  return [
+    first.map((value) => left * value),
+    first.map((value, i) => (ofBoth / root) * value + root * second[i]),
+  ];
 }

@@ -108,7 +108,11 @@ function orderByKeys(keys: Float64Array): Int32Array {
  * A random key for each row, by the hash of its outcome and its number among the rows with the same outcome. Without the
  * number, all rows that are censored on the last day would be in one set.
  */
-export function drawRowKeys(table: Table, { time, event, entry, start }: SplitColumns, seed: number): Float64Array {
+export function drawRowKeys(
+  table: Table,
+  { time, event, entry, start }: SplitColumns,
+  seed: number,
+): Float64Array {
   const names = [time, event, entry, start].filter((name) => name !== undefined);
   const outcome = hashCells(
     names.map((name) => findColumn(table, name)),

@@ -41,7 +41,9 @@ import { type DescribedUncertainty, uncertaintySchema } from "./uncertainty-file
 
 const texts = list(z.string());
 
-const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: numbers, mirrored: z.literal(true).exactOptional() })).refine(
+const spline = describing<ScoreLine>()(
+  z.strictObject({ at: numbers, scores: numbers, mirrored: z.literal(true).exactOptional() }),
+).refine(
   ({ at, scores }) =>
     at.length >= 2 &&
     at.length === scores.length &&
