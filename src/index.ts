@@ -3,7 +3,7 @@
 export { describeTable } from "./data/checks/describe.ts";
 export { readCurves } from "./data/curves/read-curves.ts";
 export { type Group, parseGroupsFile, parseNamedGroup } from "./data/groups/groups.ts";
-export { type Split, splitFromTable, splitRows } from "./data/outcomes/split.ts";
+export { type Split, splitByOrder, splitFromTable, splitTable } from "./data/outcomes/split.ts";
 export { joinSources } from "./data/reading/join-sources.ts";
 export {
   readTable,

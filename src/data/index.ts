@@ -74,9 +74,11 @@ export {
   joinRows,
   type SetName,
   type Split,
+  type SplitColumns,
   type SplitOptions,
+  splitByOrder,
   splitFromTable,
-  splitRows,
+  splitTable,
 } from "./outcomes/split.ts";
 export {
   type BinningGap,

@@ -33,12 +33,24 @@ const LOW_WORD = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1;
 
 /** The hash of every row over the named columns, or over all. */
 export function hashRows(table: Table, columns?: readonly string[]): RowHashes {
-  const hashes = { high: new Uint32Array(table.rows), low: new Uint32Array(table.rows) };
   const chosen =
     columns === undefined ? table.columns : [...new Set(columns)].map((name) => findColumn(table, name));
-  for (const column of chosen) addColumn(column, table.rows, hashes);
+  return addUp(chosen, table.rows);
+}
+
+/** The hash of some columns of every row, which goes by their order in place of their names. */
+export function hashCells(columns: readonly Column[], rows: number): RowHashes {
+  return addUp(
+    columns.map((column, k) => ({ ...column, name: String(k) })),
+    rows,
+  );
+}
+
+function addUp(columns: readonly Column[], rows: number): RowHashes {
+  const hashes = { high: new Uint32Array(rows), low: new Uint32Array(rows) };
+  for (const column of columns) addColumn(column, rows, hashes);
   const { high, low } = hashes;
-  for (let row = 0; row < table.rows; row++) {
+  for (let row = 0; row < rows; row++) {
     const [before, after] = [high[row], low[row]];
     high[row] = finish(mix(before, after));
     low[row] = finish(mix(after, before));
@@ -110,6 +122,21 @@ function finish(hash: number): number {
   const one = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   const two = Math.imul(one ^ (one >>> 13), 0xc2b2ae35);
   return (two ^ (two >>> 16)) >>> 0;
+}
+
+/** Which of two rows comes first by hash; 0 for equal hashes. */
+export function compareHashes({ high, low }: RowHashes, a: number, b: number): number {
+  return high[a] - high[b] || low[a] - low[b];
+}
+
+/** A number from 0 to 2^53 − 1 that the hash of a row, a count and a seed decide. */
+export function drawKey({ high, low }: RowHashes, row: number, count: number, seed: number): number {
+  const upper = Math.floor(seed / 2 ** 32);
+  const draw = (own: number, other: number, start: number) =>
+    finish(mix(mix(mix(mix(mix(start, other), seed), upper), count), own));
+  const a = draw(high[row], low[row], HIGH_SEED);
+  const b = draw(low[row], high[row], LOW_SEED);
+  return a * 2 ** 21 + (b >>> 11);
 }
 
 /** The rows in ascending order of their hashes; rows of the same hash keep their order. */

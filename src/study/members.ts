@@ -32,6 +32,10 @@ export function placesAmong<Members extends { readonly rows: Int32Array }>(
   for (let k = 0; k < rows.length; k++) place[rows[k]] = k;
   return groups.map((group) => ({
     ...group,
-    rows: group.rows.map((row) => (row <= last ? place[row] : -1)).filter((k) => k >= 0),
+    // Ascending, whatever the order of the rows.
+    rows: group.rows
+      .map((row) => (row <= last ? place[row] : -1))
+      .filter((k) => k >= 0)
+      .sort(),
   }));
 }

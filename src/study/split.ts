@@ -2,12 +2,19 @@
  * The split of a run: given, or drawn by seed, and by person where the run knows whose rows are whose. A model stores
  * its split packed (two bits a row, in base64) with hashes of the table (verbs/acquaintance/known-rows.ts), so that
  * the rows it has not learnt from can be looked up. It stores only row numbers, never ids. A file of version 0.1.0
- * stores no split: `redrawSplit` draws it again.
+ * stores no split: `redrawSplit` draws it again, by the places of rows as that version did.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { type People, type PersonColumn, pickPeople, readPeople } from "../data/outcomes/people.ts";
-import { refuseTornPeople, SET_NAMES, type Split, splitRows } from "../data/outcomes/split.ts";
+import {
+  refuseTornPeople,
+  SET_NAMES,
+  type Split,
+  type SplitColumns,
+  splitByOrder,
+  splitTable,
+} from "../data/outcomes/split.ts";
 import { findColumn, type Table } from "../data/table.ts";
 
 /** What decides which rows train, validate and test. */
@@ -28,11 +35,15 @@ export interface SetSizes {
 }
 
 /** `people` covers every row of the table. */
-export function chooseSplit(table: Table, request: SplitRequest, people: People | null): Split {
+export function chooseSplit(
+  table: Table,
+  request: SplitRequest & SplitColumns,
+  people: People | null,
+): Split {
   const { id, seed = 1, fractions, split: given } = request;
   const split = given
     ? sortSets(given)
-    : splitRows(table.rows, { seed, ...present({ fractions, people: people ?? undefined }) });
+    : splitTable(table, request, { seed, ...present({ fractions, people: people ?? undefined }) });
   if (people !== null && id !== undefined) refuseTornPeople(split, people, { table, id });
   return split;
 }
@@ -197,7 +208,7 @@ export function redrawSplit({ columns, training }: RecordedSplit, table: Table):
   const people = byPerson ? readPeople(table, id) : undefined;
   const N = people?.count ?? table.rows;
   if (sizes.train + sizes.validation + sizes.test !== N) return null;
-  const split = splitRows(table.rows, {
+  const split = splitByOrder(table.rows, {
     seed,
     fractions: [sizes.train / N, sizes.validation / N, sizes.test / N],
     ...present({ people }),

@@ -9,10 +9,12 @@ import { InputError } from "../core/errors.ts";
 import { type AsyncTurns, finishTurns, type PhaseProgress } from "../core/progress.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
+import { arrangeInputs } from "../models/networks/initialise.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
 import { readParameters } from "../models/networks/parameters.ts";
+import { orderColumns } from "../study/order.ts";
 import type { Study } from "../study/study.ts";
 import { endsHeld, type Method } from "./choices.ts";
 import {
@@ -190,6 +192,7 @@ async function* runOnce(
   const { training, validation, request } = fit;
   const { network: spec, start } = plan;
   const network = createNetwork(backend, spec, request.seed ?? 1);
+  await arrangeInputs(network, orderColumns(fit.study));
   setStart(network, "skip", start.slopes);
   setStart(network, "groupOffsets", start.offsets);
   const startParameters = start.slopes === null ? null : await readParameters(network);

@@ -9,7 +9,7 @@ import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
-import { joinRows, type Split, splitRows } from "../data/outcomes/split.ts";
+import { joinRows, type Split, splitByOrder } from "../data/outcomes/split.ts";
 import type { BoostRowSets } from "./boost.ts";
 import { flagRows, isSameRows, type ModelStudy } from "./model-study.ts";
 
@@ -278,7 +278,7 @@ export function divideUnseen(
     });
   }
   const share = fit ?? DEFAULT_FIT;
-  const places = splitRows(unseen.length, {
+  const places = splitByOrder(unseen.length, {
     seed,
     fractions: [share, 0, 1 - share],
     ...present({

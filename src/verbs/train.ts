@@ -16,6 +16,7 @@ import { binOutcomes } from "../data/outcomes/time-grid.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
 import { atRiskShare } from "../stats/mortality-risk.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
+import { orderRows } from "../study/order.ts";
 import { countPeople, countSets } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
@@ -77,8 +78,12 @@ async function* runTraining(
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const { split } = study;
   refuseOneKind(study.causes, { method, preset }, "train graduate or nll");
-  const used = isHeld(request) ? sampleRows(split, seed) : split;
-  const learnt = openLongRows(study, split.train);
+  const sampled = isHeld(request) ? sampleRows(study, seed) : split;
+  const used = {
+    train: orderRows(study, sampled.train),
+    validation: orderRows(study, sampled.validation),
+  };
+  const learnt = openLongRows(study, sampled.train === split.train ? used.train : split.train);
   refuseNoEvents(study, learnt);
   // Cells that cannot be encoded are refused now, not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));
@@ -149,7 +154,7 @@ function prepareSets(
   backend: Backend,
 ): Pick<NetworkFit, "training" | "validation" | "all"> {
   const { split } = study;
-  const isSample = train !== split.train || validation !== split.validation;
+  const isSample = train.length < split.train.length || validation.length < split.validation.length;
   const rest = split.validation.length > 0 ? [openLongRows(study, split.validation)] : [];
   return {
     training: prepareRows(backend, study, train),

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { writeModel } from "../../src/node/io/model-file.ts";
 import { describeOrigin } from "../../src/node/io/provenance.ts";
 import { openTableFile } from "../../src/node/options/table-options.ts";
@@ -33,7 +33,7 @@ interface BoostDocument {
 }
 
 beforeAll(async () => {
-  const split = splitRows(N, { seed: 1 });
+  const split = splitByOrder(N, { seed: 1 });
   const groups = [
     { name: "histol = 2", expression: "histol = 2" },
     { name: "stage = 4", expression: "stage = 4" },

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { parseNamedGroup } from "../../src/data/groups/groups.ts";
-import { type Split, splitRows } from "../../src/data/outcomes/split.ts";
+import { type Split, splitByOrder } from "../../src/data/outcomes/split.ts";
 import { readModel, writeModel } from "../../src/node/io/model-file.ts";
 import { describeOrigin } from "../../src/node/io/provenance.ts";
 import { openTableFile, readTableFile } from "../../src/node/options/table-options.ts";
@@ -54,7 +54,7 @@ async function fitWithoutHistology(path: string, split: Split): Promise<Model> {
 
 let model: Model;
 beforeAll(async () => {
-  model = await fitWithoutHistology(drawn, splitRows(N, { seed: 1, fractions: [0.4, 0.1, 0.5] }));
+  model = await fitWithoutHistology(drawn, splitByOrder(N, { seed: 1, fractions: [0.4, 0.1, 0.5] }));
   await fitWithoutHistology(listed, everySecond);
 });
 

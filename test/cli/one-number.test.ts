@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { formatNumber, formatP } from "../../src/report/words/text-table.ts";
 import type { Certificates } from "../../src/stats/certificates/certificates.ts";
 import type { AuditedScores, AuditTable } from "../../src/verbs/audit.ts";
@@ -162,7 +162,7 @@ describe("of one group", () => {
     const { expression, confirm } = found.groups[0];
     // Validation and test rows confirm: a split that calls both of them test.
     const rows = readFileSync(TABLE, "utf8").trimEnd().split("\n").length - 1;
-    const { train } = splitRows(rows, { seed: 1 });
+    const { train } = splitByOrder(rows, { seed: 1 });
     const seen = new Set(train);
     const split = Array.from({ length: rows }, (_, row) => `${row + 1},${seen.has(row) ? "train" : "test"}`);
     const file = writeScratch("confirm.csv", `row,set\n${split.join("\n")}\n`);

@@ -1,11 +1,18 @@
 // Numbers that enter by their logarithms or with a column for each value: which do, worked by hand, and what an encoder
 // makes of them.
 import { describe, expect, test } from "vitest";
+import { normalQuantile } from "../../src/core/distributions.ts";
 import { log } from "../../src/core/elementary.ts";
 import { encode } from "../../src/data/encode/encode.ts";
 import { findSplines } from "../../src/data/encode/encoder.ts";
 import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
-import { describeShapes, findCodes, fitLogFloor } from "../../src/data/encode/number-shape.ts";
+import {
+  describeShapes,
+  findCodes,
+  fitLog,
+  shapeNumber,
+  unshapeNumber,
+} from "../../src/data/encode/number-shape.ts";
 import type { Table } from "../../src/data/table.ts";
 
 const sorted = (values: readonly number[]) => Float64Array.from(values).sort();
@@ -15,27 +22,78 @@ const repeated = (rows: readonly (readonly [number, number])[]) =>
 const powers = Array.from({ length: 12 }, (_, k) => 2 ** k);
 
 describe("the logarithm", () => {
-  test("is for values from 0 up that are skewed as written and not as logarithms", () => {
-    expect(fitLogFloor(sorted(powers))).toBe(0.5);
-    expect(fitLogFloor(sorted(powers.map((value) => value / 64)))).toBe(0.5 / 64);
-    // Of counts with zeros the floor is half the least count.
-    expect(fitLogFloor(sorted([0, ...powers]))).toBe(0.5);
-    expect(fitLogFloor(sorted(powers.map((_, k) => k)))).toBeNull();
-    expect(fitLogFloor(sorted(powers.map((value) => -value)))).toBeNull();
-    expect(fitLogFloor(sorted([-0.1, ...powers]))).toBeNull();
-    expect(fitLogFloor(sorted(powers.slice(0, 9)))).toBeNull();
+  const skewnessOf = (values: readonly number[]) => {
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const moment = (k: number) => values.reduce((sum, value) => sum + (value - mean) ** k, 0) / values.length;
+    return moment(3) / moment(2) ** 1.5;
+  };
+  /** Quantiles of a log-normal variable, 7 above 0. */
+  const skewed = Array.from({ length: 400 }, (_, k) => 7 + Math.exp(0.52 * normalQuantile((k + 0.5) / 400)));
+
+  test("is for values that are skewed, from where their logarithms are not", () => {
+    const shape = fitLog(sorted(skewed));
+    if (shape === null) throw new Error("no logarithm");
+    expect(skewnessOf(skewed)).toBeGreaterThan(1.5);
+    expect(Math.abs(skewnessOf(skewed.map((value) => shapeNumber(value, shape))))).toBeLessThan(1e-6);
+    expect(shape.logFrom).toBeCloseTo(7, 6);
+    expect(fitLog(sorted(powers.map((_, k) => k)))).toBeNull();
+    expect(fitLog(sorted(powers.slice(0, 9)))).toBeNull();
     // One value far out is not a shape: the logarithms are as skewed.
-    expect(fitLogFloor(sorted([...Array.from({ length: 40 }, (_, k) => 1000 + k), 1e6]))).toBeNull();
+    expect(fitLog(sorted([...Array.from({ length: 40 }, (_, k) => 1000 + k), 1e6]))).toBeNull();
+  });
+
+  test("of 1, 2, 4 … 2048, of which no k makes the skewness vanish, leaves a quarter of the way to the median", () => {
+    // Median 48, a quarter of the way from 1: 11.75, which is above half of the least gap.
+    const shape = fitLog(sorted(powers));
+    expect(shape?.logFloor).toBeCloseTo(11.75, 9);
+    expect(shape?.logFrom).toBeCloseTo(1 - 11.75, 9);
+    expect(shapeNumber(32, shape ?? {})).toBeCloseTo(Math.log(42.75), 12);
+    // Beyond the training values on the short side a value counts as the outermost.
+    expect(shapeNumber(-5, shape ?? {})).toBe(shapeNumber(1, shape ?? {}));
+  });
+
+  test("does not depend on the unit, the zero and the sign", () => {
+    const shape = fitLog(sorted(skewed)) ?? {};
+    const shapes = (values: readonly number[], of: (value: number) => number) => {
+      const own = fitLog(sorted(values.map(of))) ?? {};
+      return values.map((value) => shapeNumber(of(value), own));
+    };
+    const plain = skewed.map((value) => shapeNumber(value, shape));
+    shapes(skewed, (value) => value + 100).forEach((value, k) => {
+      expect(value).toBeCloseTo(plain[k], 6);
+    });
+    shapes(skewed, (value) => 1000 * value).forEach((value, k) => {
+      expect(value - Math.log(1000)).toBeCloseTo(plain[k], 6);
+    });
+    shapes(skewed, (value) => -value).forEach((value, k) => {
+      expect(-value).toBeCloseTo(plain[k], 6);
+    });
+  });
+
+  test("is undone", () => {
+    for (const own of [skewed, skewed.map((value) => -value)]) {
+      const shape = fitLog(sorted(own)) ?? {};
+      for (const value of own.slice(0, 20)) {
+        expect(unshapeNumber(shapeNumber(value, shape), shape)).toBeCloseTo(value, 9);
+      }
+    }
+    // As models of 0.2.0 have it.
+    expect(shapeNumber(0.1, { logFloor: 0.5 })).toBe(log(0.5));
+    expect(unshapeNumber(log(3), { logFloor: 0.5 })).toBeCloseTo(3, 14);
   });
 
   test("does not overflow", () => {
-    expect(fitLogFloor(sorted(powers.map((value) => value * 1e304)))).toBe(0.5e304);
-    expect(fitLogFloor(sorted(Array<number>(20).fill(0)))).toBeNull();
+    const shape = fitLog(sorted(powers.map((value) => value * 1e304)));
+    expect((shape?.logFloor ?? 0) / 1e304).toBeCloseTo(11.75, 9);
+    expect(
+      fitLog(sorted([...powers.map((value) => -value * 8e304), ...powers.map(() => 1.7e308)])),
+    ).toBeNull();
+    expect(fitLog(sorted(Array<number>(20).fill(0)))).toBeNull();
   });
 });
 
 describe("codes", () => {
-  test("are three to six whole numbers, each with twenty rows for a column", () => {
+  test("are three to six values in any unit, each with twenty rows for a column", () => {
     const rows = (...counts: number[]) => repeated(counts.map((count, k) => [k + 1, count] as const));
     expect(findCodes(rows(20, 30, 40))).toEqual([1, 2, 3]);
     expect(findCodes(rows(20, 30, 19, 40, 50, 60))).toEqual([1, 2, 4, 5, 6]);
@@ -50,7 +108,7 @@ describe("codes", () => {
           [2, 50],
         ]),
       ),
-    ).toBeNull();
+    ).toEqual([1, 1.5, 2]);
     expect(
       findCodes(
         repeated([
@@ -88,17 +146,18 @@ test("an encoder scales the logarithms and puts the columns of a code beside it,
   const codes = ["stage=1", "stage=2", "stage=3", "stage=4"];
   expect(encoder.names).toEqual(["marker.log", "marker.missing", "stage", ...codes, "seen"]);
   expect(findSplines(encoder)).toEqual([3, 4, 5, 6]);
-  expect(encoder.columns[0]).toMatchObject({ logFloor: 0.5, median: 64 });
   const { values, D } = encode(encoder, table);
   const column = (d: number) => Array.from({ length: N }, (_, i) => values[i * D + d]);
   const mean = (of: readonly number[]) => of.reduce((sum, value) => sum + value, 0) / N;
   expect(mean(column(0))).toBeCloseTo(0, 12);
   expect(mean(column(0).map((value) => value * value))).toBeCloseTo(1, 12);
-  // Equal steps of the logarithm are equal steps; the missing one has the median's.
+  // The missing one has the median's.
   const [first] = encoder.columns;
   if (first.type !== "number") throw new Error("not a number");
-  expect(column(0)[1] - column(0)[0]).toBeCloseTo(log(2) / first.sd, 12);
-  expect(column(0)[5]).toBeCloseTo((log(64) - first.mean) / first.sd, 12);
+  const { logFloor = Number.NaN, logFrom = Number.NaN } = first;
+  expect([first.median, logFloor + logFrom]).toEqual([64, expect.closeTo(1, 12)]);
+  expect(column(0)[1]).toBeCloseTo((log(2 - logFrom) - first.mean) / first.sd, 12);
+  expect(column(0)[5]).toBeCloseTo((log(64 - logFrom) - first.mean) / first.sd, 12);
   for (let i = 0; i < N; i++) {
     expect([...values.subarray(i * D + 3, i * D + 7)]).toEqual([0, 1, 2, 3].map((k) => Number(i % 4 === k)));
   }

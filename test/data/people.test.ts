@@ -7,7 +7,7 @@ import { plainText } from "../../src/core/sentence.ts";
 import { isNamedAsId } from "../../src/data/checks/identifiers.ts";
 import { checkIndependence, checkTable, findRepeatedPeople } from "../../src/data/checks/sanity.ts";
 import { groupByPerson, pickPeople, readPeople } from "../../src/data/outcomes/people.ts";
-import { refuseTornPeople, splitRows } from "../../src/data/outcomes/split.ts";
+import { refuseTornPeople, splitByOrder } from "../../src/data/outcomes/split.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 
@@ -44,7 +44,7 @@ describe("a split by person", () => {
 
   test.each([undefined, event])("puts every row in one set and nobody in two", (stratifyBy) => {
     for (let seed = 1; seed <= 20; seed++) {
-      const split = splitRows(900, { seed, people, ...(stratifyBy && { stratifyBy }) });
+      const split = splitByOrder(900, { seed, people, ...(stratifyBy && { stratifyBy }) });
       const rows = [...split.train, ...split.validation, ...split.test].sort((a, b) => a - b);
       expect(rows).toEqual(Array.from({ length: 900 }, (_, row) => row));
       const [train, valid, tested] = [split.train, split.validation, split.test].map(
@@ -62,9 +62,9 @@ describe("a split by person", () => {
   test("where everybody has one row it is the split by row", () => {
     const single = readPeople(ids(Array.from({ length: 900 }, (_, k) => 5000 - k)), "id");
     for (const seed of [1, 2, 77]) {
-      expect(splitRows(900, { seed, people: single })).toEqual(splitRows(900, { seed }));
+      expect(splitByOrder(900, { seed, people: single })).toEqual(splitByOrder(900, { seed }));
       const stratified = { seed, stratifyBy: event, fractions: [0.5, 0, 0.5] as const };
-      expect(splitRows(900, { ...stratified, people: single })).toEqual(splitRows(900, stratified));
+      expect(splitByOrder(900, { ...stratified, people: single })).toEqual(splitByOrder(900, stratified));
     }
   });
 
@@ -75,10 +75,10 @@ describe("a split by person", () => {
       "the split puts rows of one person into different sets: " +
         "id 7 (row 1 train, row 3 validation), 3 (row 2 train, row 5 test), 9 (row 4 train, row 6 test)",
     );
-    expect(() => splitRows(6, { seed: 1, people: readPeople(ids([1, 1, 1, 1, 2, 2]), "id") })).toThrow(
+    expect(() => splitByOrder(6, { seed: 1, people: readPeople(ids([1, 1, 1, 1, 2, 2]), "id") })).toThrow(
       "too few people to split",
     );
-    expect(() => splitRows(5, { seed: 1, people: readPeople(eyes, "id") })).toThrow(
+    expect(() => splitByOrder(5, { seed: 1, people: readPeople(eyes, "id") })).toThrow(
       "people are given for 6 rows",
     );
   });

@@ -11,7 +11,8 @@ import {
   fillSplines,
   fitScoreLine,
   KNOTS,
-  SCALES,
+  MIRRORED,
+  PLAIN,
   type ScoreLine,
   SPLINE_COLUMNS,
 } from "../../src/data/encode/spline.ts";
@@ -23,9 +24,9 @@ function columnsOf(line: ScoreLine, value: number): number[] {
   return [...values];
 }
 
-/** Before they are scaled. */
-function plainColumnsOf(line: ScoreLine, value: number): number[] {
-  return columnsOf(line, value).map((column, j) => column * SCALES[j].sd + SCALES[j].mean);
+/** The textbook's columns, as models of 0.2.0 have them, before they are scaled. */
+function plainColumnsOf({ at, scores }: ScoreLine, value: number): number[] {
+  return columnsOf({ at, scores }, value).map((column, j) => column * PLAIN[j].sd + PLAIN[j].mean);
 }
 
 function lineOf(values: readonly number[]): ScoreLine {
@@ -71,7 +72,7 @@ describe("the normal score", () => {
 });
 
 describe("the bends", () => {
-  const line = { at: [-2.5, 2.5], scores: [-2.5, 2.5] };
+  const line: ScoreLine = { at: [-2.5, 2.5], scores: [-2.5, 2.5], mirrored: true };
 
   test("are the restricted cubic spline of the textbook: zero before their knot, straight beyond the last", () => {
     const [k1, , , k4, k5] = KNOTS;
@@ -118,8 +119,9 @@ describe("the bends", () => {
     }
   });
 
-  test("have mean 0 and variance 1 over a normal sample", () => {
-    const own = lineOf(normal);
+  test("of a textbook have mean 0 and variance 1 over a normal sample", () => {
+    const { at, scores } = lineOf(normal);
+    const own = { at, scores };
     const sums = normal.map((z) => columnsOf(own, z));
     for (let j = 0; j < SPLINE_COLUMNS; j++) {
       const mean = sums.reduce((sum, row) => sum + row[j], 0) / normal.length;
@@ -127,6 +129,48 @@ describe("the bends", () => {
       expect(Math.abs(mean)).toBeLessThan(0.01);
       expect(Math.abs(variance - 1)).toBeLessThan(0.01);
     }
+  });
+});
+
+describe("a number and its negative", () => {
+  const random = createRandom(5, 2);
+  const values = Array.from({ length: 401 }, () => Math.round(20 * Math.exp(random.normal())) / 4);
+
+  test.each([401, 400, 37])("have mirrored lines: %i values", (N) => {
+    const [line, negative] = [lineOf(values.slice(0, N)), lineOf(values.slice(0, N).map((value) => -value))];
+    expect(negative.at).toEqual(line.at.map((value) => -value).reverse());
+    negative.scores.forEach((score, k) => {
+      expect(score).toBeCloseTo(-line.scores[line.scores.length - 1 - k], 12);
+    });
+  });
+
+  test("have the same columns, two of them with the other sign", () => {
+    const [line, negative] = [lineOf(values), lineOf(values.map((value) => -value))];
+    for (const value of [-3, 0, 0.5, 1.23, 5, 7, 80]) {
+      const [a, b, c, d] = columnsOf(line, value);
+      const mirrored = columnsOf(negative, -value);
+      [-a, -b, c, d].forEach((column, j) => {
+        expect(mirrored[j]).toBeCloseTo(column, 9);
+      });
+    }
+  });
+
+  test("have one prior, the mean of the textbook basis' own and its mirror image", () => {
+    const line: ScoreLine = { at: [-2.5, 2.5], scores: [-2.5, 2.5] };
+    const product = (a: readonly number[], b: readonly number[]) =>
+      a.reduce((sum, one, j) => sum + one * b[j], 0);
+    const plain = (z: number) => columnsOf(line, z);
+    const own = (z: number) => columnsOf({ ...line, mirrored: true }, z);
+    for (const [z, y] of [
+      [-2.1, 1.3],
+      [0.4, 0.4],
+      [2.2, 0.7],
+    ]) {
+      // Columns have mean 0 over the scores of a normal variable; the textbook's have it too.
+      const expected = (product(plain(z), plain(y)) + product(plain(-z), plain(-y))) / 2;
+      expect(product(own(z), own(y))).toBeCloseTo(expected, 8);
+    }
+    expect(MIRRORED[0]).toMatchObject({ mix: [0, 1, 2].map(() => expect.closeTo(0, 9)) });
   });
 });
 

@@ -148,26 +148,40 @@ describe.skipIf(runtime === null)("a table of every type", () => {
   test("x with logarithms and codes is encode's, beyond the training rows too", async () => {
     const lines = Array.from({ length: 90 }, (_, k) => {
       const marker = k % 11 === 3 ? "" : 2 ** ((k * 5) % 14);
-      return `${marker},${k < 80 ? 1 + (k % 3) : k - 78},${30 + ((k * 17) % 45) / 2},${k % 2 === 0},${k % 5}`;
+      const left = 100 - 2 ** ((k * 3) % 13) / 100;
+      return `${marker},${k < 80 ? 1 + (k % 3) : k - 78},${30 + ((k * 17) % 45) / 2},${k % 2 === 0},${k % 5},${left}`;
     });
-    const table = await readPatients(`marker,stage,age,smoker,grade\n${lines.join("\n")}\n`, []);
+    const table = await readPatients(`marker,stage,age,smoker,grade,left\n${lines.join("\n")}\n`, []);
     const own = fitEncoder(table, {
-      features: ["marker", "stage", "age", "smoker", "grade"],
+      features: ["marker", "stage", "age", "smoker", "grade", "left"],
       rows: Array.from({ length: 80 }, (_, k) => k),
       missingIndicator: true,
       splines: true,
       logs: true,
       codes: true,
     });
-    expect(own.names).toContain("marker.log");
-    expect(own.names.filter((name) => name.includes("="))).toEqual(["stage=1", "stage=2", "stage=3"]);
+    expect(own.names).toEqual(expect.arrayContaining(["marker.log", "left.log"]));
+    expect(own.names.filter((name) => name.startsWith("stage="))).toEqual(["stage=1", "stage=2", "stage=3"]);
     const { N, D, values } = encode(own, table);
     const x = await runOnnx(encodeAlone(own), feedRaw(own, table));
     expect([x.type, ...x.dims]).toEqual(["float64", N, D]);
     expect(largestDifference(numbersOf(x), values)).toBeLessThan(1e-12);
     const features = describeFeatures({ encoder: own, inputGroups: [] });
     expect(features.map(({ name }) => name)).toEqual(own.names);
-    expect(features[0]).toMatchObject({ type: "number", column: "marker", logFloor: 0.5 });
+    const { logFloor, logFrom } = own.columns[0] as NumberEncoding;
+    expect(features[0]).toMatchObject({ type: "number", column: "marker", logFloor, logFrom });
+    expect(own.columns[5]).toMatchObject({ column: "left", logSign: -1 });
+    // As files of 0.2.0 have them.
+    const older = {
+      ...own,
+      columns: own.columns.map((one) => {
+        if (one.type !== "number") return one;
+        const { logFrom: _from, logSign: _sign, spline, ...rest } = one;
+        return { ...rest, ...(spline && { spline: { at: spline.at, scores: spline.scores } }) };
+      }),
+    };
+    const before = numbersOf(await runOnnx(encodeAlone(older), feedRaw(older, table)));
+    expect(largestDifference(before, encode(older, table).values)).toBeLessThan(1e-12);
     expect(features.find(({ name }) => name === "stage=2")).toMatchObject({ type: "code", value: 2 });
   });
 

@@ -1,7 +1,7 @@
 // A split as a model keeps it: packed and unpacked it is the same, whatever the number of rows, and damage is noticed.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { chooseSplit, packSplit, unpackSplit } from "../../src/study/split.ts";
 
 const none = new Int32Array();
@@ -28,7 +28,7 @@ test("any split comes back, and the text is base64", () => {
 });
 
 test("ten thousand rows take a quarter of a byte each", () => {
-  const split = splitRows(10_000, { seed: 3 });
+  const split = splitByOrder(10_000, { seed: 3 });
   const packed = packSplit(split, 10_000, null);
   expect(packed.sets.length).toBeLessThan(10_000 / 3 + 4);
   expect(unpackSplit(packed)).toEqual(split);
@@ -45,7 +45,7 @@ test.each(["AAA", "AA=A", "AA\u0000=", "AAAAAAAA", "????"])(
 test("a split that is given in any order is taken in ascending order", () => {
   const table = { name: "five.csv", rows: 5, columns: [] };
   const given = { train: Int32Array.of(3, 0), validation: Int32Array.of(1), test: Int32Array.of(4, 2) };
-  const split = chooseSplit(table, { split: given }, null);
+  const split = chooseSplit(table, { time: "time", event: "event", split: given }, null);
   expect(split).toEqual({
     train: Int32Array.of(0, 3),
     validation: Int32Array.of(1),

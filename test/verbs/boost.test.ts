@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
 import { resolveGroups } from "../../src/data/groups/groups.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { boostFromJson, boostToJson } from "../../src/files/model/boost-file.ts";
 import { fitHazardBoost } from "../../src/repair/hazard-boost.ts";
 import { applyBoost, type Boost, boostCurves, fitBoost } from "../../src/repair/mcboost.ts";
@@ -21,7 +21,7 @@ const GROUPS = ["all", "race = A", "race = B", "sex = F", "site = south", "age >
 function drawTask(seed: number, plant: Plant | null, N = 1600) {
   const { table, curves, outcomes } = drawPeople(N, seed, plant);
   const task: BoostTask = { curves, outcomes, groups: resolveGroups(GROUPS, table) };
-  const { train, test: held } = splitRows(N, {
+  const { train, test: held } = splitByOrder(N, {
     seed,
     fractions: [0.5, 0, 0.5],
     stratifyBy: outcomes.event,

@@ -48,8 +48,15 @@ describe("the default is the mean of", () => {
     expect(membersOfWide(5000, 251)).toBe(1);
   });
   test("one run where five parts would have too few events", () => {
-    expect(membersOf(630, 3)).toBe(5);
-    expect(membersOf(600, 3)).toBe(1);
+    // 51 and 49 events among the first four fifths of the rows.
+    const firstRows = (rows: number) => {
+      const all = Int32Array.from({ length: rows }, (_, row) => row);
+      const [train, validation] = [0.6, 0.8].map((share) => Math.floor(share * rows));
+      const [a, b, c] = [all.slice(0, train), all.slice(train, validation), all.slice(validation)];
+      return { train: a, validation: b, test: c };
+    };
+    expect(membersOf(630, 3, { split: firstRows(630) })).toBe(5);
+    expect(membersOf(600, 3, { split: firstRows(600) })).toBe(1);
   });
   test("one run without validation rows, and where the details of a run are set", () => {
     const split = {

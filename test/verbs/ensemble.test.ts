@@ -7,7 +7,7 @@ import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { parseGroupsFile, resolveGroups } from "../../src/data/groups/groups.ts";
 import { pickOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitTable } from "../../src/data/outcomes/split.ts";
 import { binOutcomes } from "../../src/data/outcomes/time-grid.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { selectRows, type Table } from "../../src/data/table.ts";
@@ -15,10 +15,11 @@ import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/ch
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { groupSupport, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { atRiskShare } from "../../src/stats/mortality-risk.ts";
+import { orderRows } from "../../src/study/order.ts";
 import { countMembers, type Model } from "../../src/training/model.ts";
 import { cutRows, type EnsembleRequest } from "../../src/verbs/ensemble/ensemble.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
-import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
+import { prepare, type TrainEvent, type TrainRequest } from "../../src/verbs/train.ts";
 import { trainTable, trainTableEnsemble } from "./train-table.ts";
 
 const datasets = new URL("../../datasets/nwtco/", import.meta.url);
@@ -61,13 +62,15 @@ beforeAll(async () => {
 
 describe("an ensemble", () => {
   test("predicts the mean of its members' curves, each trained with its part for validation", async () => {
-    const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid, test: tested } = splitTable(table, request, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();
     const { model: plain } = await finish(trainTableEnsemble(table, free, createReferenceBackend()));
     const { curves } = await predict(plain, table, createReferenceBackend(), tested);
     const { ensemble: _, ...single } = free;
     const mean = new Float64Array(curves.survival.length);
-    for (const [m, part] of cutRows(rows, 3, 5).entries()) {
+    const whole = { train: rows, validation: new Int32Array(), test: tested };
+    const ordered = orderRows(prepare(table, { ...single, split: whole }), rows);
+    for (const [m, part] of cutRows(ordered, 3, 5).entries()) {
       const held = new Set(part);
       const split = { train: rows.filter((row) => !held.has(row)), validation: part, test: tested };
       const backend = createReferenceBackend();
@@ -87,7 +90,7 @@ describe("an ensemble", () => {
   });
 
   test("learns from all rows outside the test, and says so", () => {
-    const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid, test: tested } = splitTable(table, request, { seed: 5 });
     expect(model.training.rows).toEqual({
       train: learnt.length + valid.length,
       validation: 0,
@@ -116,7 +119,7 @@ describe("an ensemble", () => {
       const { model: held } = await finish(
         trainTableEnsemble(table, { ...asked, constraint: { distance: "l2" } }, backend),
       );
-      const { train: learnt, validation: valid } = splitRows(table.rows, { seed: 5 });
+      const { train: learnt, validation: valid } = splitTable(table, request, { seed: 5 });
       const rows = Int32Array.from([...learnt, ...valid]).sort();
       const { curves } = await predict(held, table, backend, rows);
       const binned = binOutcomes(pickOutcomes(readOutcomes(table, request), rows), gridOf(held));

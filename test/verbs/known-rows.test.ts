@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { type Split, splitRows } from "../../src/data/outcomes/split.ts";
+import { type Split, splitByOrder } from "../../src/data/outcomes/split.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { selectRows, type Table } from "../../src/data/table.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
@@ -30,7 +30,7 @@ let split: Split;
 let model: Model;
 beforeAll(async () => {
   table = await readTable(tableSourceFromBytes("gbsg.csv", bytes));
-  split = splitRows(table.rows, { seed: 5 });
+  split = splitByOrder(table.rows, { seed: 5 });
   model = await trainOn(table, { split });
 });
 

@@ -1,10 +1,11 @@
 // Which rows are new to a model: looked up where its file keeps the split, drawn again for files that keep none, and
 // said.
-import { requireRightCensored } from "../../src/data/outcomes/outcomes.ts";
+
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { requireRightCensored } from "../../src/data/outcomes/outcomes.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
 import { sha256, toHex } from "../../src/files/container/checksum.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 
 async function fitCox(
-  split = splitRows(table.rows, { seed: 9, fractions: [0.5, 0.3, 0.2] }),
+  split = splitByOrder(table.rows, { seed: 9, fractions: [0.5, 0.3, 0.2] }),
 ): Promise<Model> {
   const request = { time: "rfstime", event: "status", method: "cox", drop: ["pid"], split } as const;
   const run = train(prepare(table, request, hash), request, createReferenceBackend());
@@ -57,7 +58,7 @@ describe("a model that keeps its split", () => {
     const others = jitter(table, "age");
     expect((await openStudy(model, others, null, { sha256: "0".repeat(64) })).acquaintance).toBe("new");
     expect((await openStudy(model, others, null)).acquaintance).toBe("new");
-    const whole = await fitCox(splitRows(table.rows, { seed: 1, fractions: [1, 0, 0] }));
+    const whole = await fitCox(splitByOrder(table.rows, { seed: 1, fractions: [1, 0, 0] }));
     const study = await openStudy(whole, table, null, { sha256: hash });
     expect(chooseJudgedRows(study).warning).toContain("trained on every row of this table");
   });
@@ -89,7 +90,7 @@ describe.each(["graduate.model", "cox.model", "ensemble.model"])("the file of 0.
 function splitOf({ training }: Model) {
   const { rows, seed } = training;
   const N = rows.train + rows.validation + rows.test;
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.validation / N, rows.test / N] });
+  return splitByOrder(N, { seed, fractions: [rows.train / N, rows.validation / N, rows.test / N] });
 }
 
 test("curves beyond the limit are the same in single precision, block by block, and so is their audit", async () => {

@@ -4,13 +4,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { type People, pickPeople, readPeople } from "../../src/data/outcomes/people.ts";
-import type { Split } from "../../src/data/outcomes/split.ts";
+import { type Split, splitByOrder } from "../../src/data/outcomes/split.ts";
 import type { Table } from "../../src/data/table.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { cutFolds } from "../../src/repair/boost-input.ts";
 import { varianceOfMean } from "../../src/repair/share-choice.ts";
 import { tallyBlocks } from "../../src/stats/search/excess-events.ts";
-import { chooseSplit, redrawSplit } from "../../src/study/split.ts";
+import { chooseSplit, type PackedSplit, redrawSplit, unpackSplit } from "../../src/study/split.ts";
 import type { Model } from "../../src/training/model.ts";
 import { boost } from "../../src/verbs/boost.ts";
 import { discover } from "../../src/verbs/discover/discover.ts";
@@ -96,10 +96,16 @@ describe("train with an id", () => {
     expect(model.columns).toEqual({ time: "time", event: "event", id: "id" });
     expect(model.encoder.columns.map(({ column }) => column)).toEqual(["x", "z"]);
     expect(modelFromBytes(modelToBytes(model), "pairs.model")).toEqual(model);
-    expect(redrawSplit(model, table)).toEqual(split);
+    expect(unpackSplit(model.split as PackedSplit)).toEqual(split);
+  });
+
+  test("a split of 0.1.0 is drawn again as that version drew it", async () => {
+    const split = splitByOrder(table.rows, { seed: 4, people });
+    const older = await finish(trainTable(table, { ...request, split }, createReferenceBackend()));
+    expect(redrawSplit(older, table)).toEqual(split);
     // Without the ids, or with other people, the split cannot be drawn again.
     expect(
-      redrawSplit(model, { ...table, columns: table.columns.filter(({ name }) => name !== "id") }),
+      redrawSplit(older, { ...table, columns: table.columns.filter(({ name }) => name !== "id") }),
     ).toBeNull();
   });
 
@@ -147,7 +153,7 @@ describe("train with an id", () => {
       rows: { train: 240, validation: 0, test: 60 },
       people: { train: 120, validation: 0, test: 30 },
     });
-    expect(redrawSplit(both, table)?.test).toEqual(split.test);
+    expect(unpackSplit(both.split as PackedSplit)?.test).toEqual(split.test);
   });
 });
 

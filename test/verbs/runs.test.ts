@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WasmBackend } from "../../src/compute/wasm/wasm-backend.ts";
 import { parseNamedGroup } from "../../src/data/groups/groups.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitTable } from "../../src/data/outcomes/split.ts";
 import type { Table } from "../../src/data/table.ts";
 import { readTableFile } from "../../src/node/options/table-options.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
@@ -126,7 +126,7 @@ describe("compare", () => {
   test("over several splits the differences are paired, and each split has its own seed", async () => {
     const splits = [1, 2].map((seed) => ({
       ...{ name: `seed ${seed}`, seed },
-      split: splitRows(table.rows, { seed }),
+      split: splitTable(table, request, { seed }),
     }));
     const methods = [method("cox"), method("cox+boost", true)];
     const { outcome } = await follow(

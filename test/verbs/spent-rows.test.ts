@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { InputError } from "../../src/core/errors.ts";
 import { pickPeople } from "../../src/data/outcomes/people.ts";
-import { joinRows, type Split, splitRows } from "../../src/data/outcomes/split.ts";
+import { joinRows, type Split, splitByOrder } from "../../src/data/outcomes/split.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
 import { sha256, toHex } from "../../src/files/container/checksum.ts";
@@ -47,7 +47,7 @@ let split: Split;
 let model: Model;
 beforeAll(async () => {
   ({ table, hash } = await read("tables/gbsg.csv"));
-  split = splitRows(table.rows, { seed: 5 });
+  split = splitByOrder(table.rows, { seed: 5 });
   model = await trainOn(table, hash, { split });
 });
 const open = (given: Model, options: { readonly split?: Split; readonly id?: string } = {}) =>
@@ -131,7 +131,7 @@ describe("a model that was solved on training and validation rows", () => {
     const bare = await openStudy(model, others, backend, other);
     expect(chooseSearchedRows(bare)).toMatchObject({ names: { search: "rows" }, warnings: [] });
     expect(chooseBoostRows(bare, { seed: 1 }).rows.fit.length).toBe(343);
-    const elsewhere = splitRows(table.rows, { seed: 6 });
+    const elsewhere = splitByOrder(table.rows, { seed: 6 });
     const told = await openStudy(model, others, backend, { ...other, split: elsewhere });
     expect(told.spent).toEqual(nothing);
     expect(chooseSearchedRows(told).names).toEqual({ search: "validation rows", confirm: "test rows" });

@@ -8,7 +8,7 @@ import { plainText } from "../../src/core/sentence.ts";
 import { parseGroupsFile } from "../../src/data/groups/groups.ts";
 import { pickOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitTable } from "../../src/data/outcomes/split.ts";
 import { binOutcomes } from "../../src/data/outcomes/time-grid.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { selectRows, type Table } from "../../src/data/table.ts";
@@ -243,7 +243,7 @@ describe("train and predict", () => {
       const objective = { kind: "xcal", tail: false, lambda } as const;
       const single = await run(quarter, { ...request, options: { steps: 10, objective } });
       expect(single.model.options?.objective).toEqual(objective);
-      const split = splitRows(quarter.rows, { seed: 1 });
+      const split = splitTable(quarter, small, { seed: 1 });
       const { curves } = await predict(single.model, quarter, createReferenceBackend(), split.validation);
       const binned = binOutcomes(
         pickOutcomes(readOutcomes(quarter, { time: "edrel", event: "rel" }), split.validation),
@@ -283,7 +283,7 @@ describe("train and predict", () => {
   test("ranks people by the hazard while training rows were at risk; a file without their share counts all bins", async () => {
     const request = { time: "edrel", event: "rel", features: ["histol", "stage", "age"] } as const;
     const { model } = await run(nwtco, { ...request, method: "cox", bins: 12 });
-    const { train: learnt, test: tested } = splitRows(nwtco.rows, { seed: 1 });
+    const { train: learnt, test: tested } = splitTable(nwtco, request, { seed: 1 });
     const binned = binOutcomes(pickOutcomes(readOutcomes(nwtco, request), learnt), gridOf(model));
     expect(model.grid.atRisk).toEqual([...atRiskShare(binned)]);
     const read = modelFromBytes(modelToBytes(model), "cox.model");

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { splitRows } from "../../src/data/outcomes/split.ts";
+import { splitByOrder } from "../../src/data/outcomes/split.ts";
 import { binOutcomes } from "../../src/data/outcomes/time-grid.ts";
 import type { Table } from "../../src/data/table.ts";
 import { plotFrontier } from "../../src/report/plots/frontier-plot.ts";
@@ -259,7 +259,7 @@ function tableOf(rows: number): Table {
 
 test("a run's scores are the audit's, and its error is in units of the noise floor's 95 % point", async () => {
   const table = tableOf(1500);
-  const split = splitRows(table.rows, { seed: 1 });
+  const split = splitByOrder(table.rows, { seed: 1 });
   const groups = [
     { name: "a", expression: "half = a" },
     { name: "tiny", expression: "x > 3" },
@@ -356,7 +356,7 @@ test("a setting's output layer is solved on the training rows alone: the validat
     bins: 10,
     network: "linear",
     groups: [{ name: "a", expression: "half = a" }],
-    split: splitRows(table.rows, { seed: 1 }),
+    split: splitByOrder(table.rows, { seed: 1 }),
     options: { steps: 5 },
   };
   const study = prepare(table, request);

@@ -15,7 +15,7 @@ import {
   type Outcomes,
   parseNamedGroup,
   type Split,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { VERSION } from "../runs/checkout.ts";
@@ -73,7 +73,7 @@ function openStudy(
   wheres: readonly string[],
   { seed, fractions }: { readonly seed: number; readonly fractions: CausesPlan["split"] },
 ): CauseStudy {
-  const split = splitRows(table.rows, { seed, fractions });
+  const split = splitByOrder(table.rows, { seed, fractions });
   const groups = wheres.map((where) => parseNamedGroup(where));
   const { outcomes, features } = prepare(table, { ...request, split, seed });
   return { table, request, outcomes, features, split, groups, K: request.causes?.length ?? 0 };

@@ -17,7 +17,7 @@ import {
   pickOutcomes,
   readPeople,
   type Split,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { VERSION } from "../runs/checkout.ts";
@@ -107,7 +107,7 @@ function openStudy(
   { fractions, training: { bins } = {} }: { readonly fractions: FollowPlan["split"] } & FollowTraining,
 ): FollowStudy {
   const people = request.id === undefined ? undefined : readPeople(table, request.id);
-  const drawn = splitRows(table.rows, { seed, fractions, ...(people === undefined ? {} : { people }) });
+  const drawn = splitByOrder(table.rows, { seed, fractions, ...(people === undefined ? {} : { people }) });
   const split = dropUnweighted(drawn, table, request.weights);
   const groups = wheres.map((where) => parseNamedGroup(where));
   const asked = { ...request, split, seed, ...(bins === undefined ? {} : { bins }) };

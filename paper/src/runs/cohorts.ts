@@ -13,7 +13,7 @@ import {
   type RightCensored,
   readOutcomes,
   type Split,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
@@ -63,13 +63,13 @@ export function openCohort(
   const [train, valid, test] = plan.sizes;
   const fractions = [train / total, valid / total, test / total] as const;
   const exclude = outcomeNames(columns);
-  const first = splitRows(table.rows, { seed: GROUPS_SEED, fractions });
+  const first = splitByOrder(table.rows, { seed: GROUPS_SEED, fractions });
   return {
     plan,
     table,
     ...columns,
     outcomes: readOutcomes(table, columns),
-    split: splitRows(table.rows, { seed: drawn, fractions }),
+    split: splitByOrder(table.rows, { seed: drawn, fractions }),
     groups: groupsFromFile({ ...sources.groups, all: true }, table, first.train, { exclude }),
     auditOnly:
       sources.auditOnly === null

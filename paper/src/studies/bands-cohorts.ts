@@ -10,7 +10,7 @@ import {
   parseGroupsFile,
   readTable,
   type Split,
-  splitRows,
+  splitByOrder,
   type Table,
   tableSourceFromBytes,
 } from "graduate-survival/data";
@@ -83,7 +83,7 @@ function drawEyes({ rows, fresh, seed }: CohortSize): BandCohort {
   const settings = { level: 2, censoring: "dependent" } as const;
   const { table } = simulateEye({ ...settings, seed, n: rows });
   const people = simulateEye({ ...settings, seed: seed + FRESH_SEEDS, n: fresh });
-  const split = splitRows(rows, { seed, fractions: FRACTIONS });
+  const split = splitByOrder(rows, { seed, fractions: FRACTIONS });
   const path = "paper/eye-groups.json";
   return {
     table,
@@ -104,7 +104,7 @@ async function drawLaw<Person>(
 ): Promise<BandCohort> {
   const table = await open(simulate(rows, seed).text);
   const drawn = simulate(fresh, seed + FRESH_SEEDS);
-  const split = splitRows(rows, { seed, fractions: FRACTIONS });
+  const split = splitByOrder(rows, { seed, fractions: FRACTIONS });
   const text = JSON.stringify({ groups: groups.map((where) => ({ where })) });
   return {
     table,

@@ -15,7 +15,7 @@ import {
   parseGroupsFile,
   pickOutcomes,
   readOutcomes,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { applyBoost } from "graduate-survival/repair";
@@ -142,7 +142,7 @@ function openNamed(
   n: number,
 ) {
   const eye = simulateEye({ seed, n, level, censoring });
-  const split = splitRows(n, { seed, fractions });
+  const split = splitByOrder(n, { seed, fractions });
   const file = parseGroupsFile(readCheckout(path), path);
   const named = groupsFromFile(file, eye.table, split.train, { exclude: ["time", "event"] });
   return { eye, split, named: named.filter(({ name }) => name !== ALL_GROUP.name) };
@@ -243,7 +243,7 @@ async function runJump(
 ): Promise<JumpLine> {
   const seed = SEEDS.jump;
   const table = drawJump(seed, rows, columns);
-  const split = splitRows(rows, { seed, fractions });
+  const split = splitByOrder(rows, { seed, fractions });
   const groups = [
     { name: "x1 above 0", expression: "x1 > 0" },
     { name: "x2 above 1", expression: "x2 > 1" },

@@ -7,7 +7,7 @@
  */
 import type { Backend } from "graduate-survival";
 import { InputError } from "graduate-survival/core";
-import { ALL_GROUP, type Group, groupsFromFile, parseGroupsFile, splitRows } from "graduate-survival/data";
+import { ALL_GROUP, type Group, groupsFromFile, parseGroupsFile, splitByOrder } from "graduate-survival/data";
 import { z } from "zod";
 import { type EyeCohort, type EyeSettings, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth, type TruthScores } from "../eye/truth.ts";
@@ -186,7 +186,7 @@ function countStrata(people: BindingPeople, system: SplineCoxSystem, settings: E
 function openPeople(plan: BindingPlan, { part, seed, rows }: Omit<BindingRun, "system">): BindingPeople {
   const { level, censoring, split: fractions, groups: path, three } = plan;
   const eye = simulateEye({ seed, n: rows, level, censoring });
-  const split = splitRows(rows, { seed, fractions });
+  const split = splitByOrder(rows, { seed, fractions });
   const file = parseGroupsFile(readCheckout(path), path);
   const all = groupsFromFile({ ...file, all: true }, eye.table, split.train, { exclude: ["time", "event"] });
   const told = part === "three" ? three.told : plan.told;

@@ -13,7 +13,7 @@ import {
   parseGroupsFile,
   readOutcomes,
   readTable,
-  splitRows,
+  splitByOrder,
   type Table,
   tableSourceFromBytes,
 } from "graduate-survival/data";
@@ -122,7 +122,7 @@ export function createCustomersRunner(
   return async (run) => {
     const { seed, rows, system } = run;
     const table = await openCustomers(simulateCustomers(rows, seed).text);
-    const split = splitRows(table.rows, { seed, fractions: plan.split });
+    const split = splitByOrder(table.rows, { seed, fractions: plan.split });
     const groups = readCustomerGroups(table, split.train);
     const named = groups.filter(({ name }) => name !== ALL_GROUP.name);
     const widen = (one: Table) => (system.startsWith("cox with") ? addGroupColumns(one, named) : one);

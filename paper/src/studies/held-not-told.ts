@@ -14,7 +14,7 @@ import {
   groupsFromFile,
   parseGroupsFile,
   readOutcomes,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import type { Model, VerdictStatus } from "graduate-survival/training";
@@ -189,7 +189,7 @@ function openPeople(
   const { seed } = eye.settings;
   const table = addProxy(eye.table, drawProxy(eye.table, seed, proxyLevel(strength).strength));
   const outcomes = readOutcomes(table, EYE_PEOPLE.columns);
-  const split = splitRows(table.rows, { seed, fractions });
+  const split = splitByOrder(table.rows, { seed, fractions });
   return { ...EYE_PEOPLE, table, outcomes, split, groups: chooseGroups(table, split.train), seed };
 }
 

@@ -18,7 +18,7 @@ import {
   pickOutcomes,
   readOutcomes,
   readTable,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { tableSourceFromPath } from "graduate-survival/node";
@@ -192,7 +192,7 @@ function openPeople(
     held,
     table,
     outcomes: readOutcomes(table, columns),
-    split: splitRows(table.rows, { seed, fractions }),
+    split: splitByOrder(table.rows, { seed, fractions }),
     groups: [ALL_GROUP, ...told.map((expression) => ({ name: expression, expression })), ...held],
     seed,
   };

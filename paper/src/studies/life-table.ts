@@ -11,7 +11,7 @@ import {
   parseTargets,
   pickOutcomes,
   readOutcomes,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { MINIMUM_EVENTS, testClash } from "graduate-survival/stats";
@@ -61,7 +61,7 @@ export function createFlchainRunner(
   const share = plan.rows / table.rows;
   return async ({ seed, system }) => {
     const fractions = [share * (1 - plan.validation), share * plan.validation, 1 - share] as const;
-    const split = splitRows(table.rows, { seed, fractions });
+    const split = splitByOrder(table.rows, { seed, fractions });
     const started = performance.now();
     const request = { ...COLUMNS, drop, groups: LIFE_TABLE_GROUPS, split, seed };
     const model = await fitModel(table, { ...request, ...targetRequest(system, targets) }, backend);

@@ -22,8 +22,8 @@ import {
   readOutcomes,
   readTable,
   type Split,
+  splitByOrder,
   splitFromTable,
-  splitRows,
   type Table,
 } from "graduate-survival/data";
 import { openWasmBackend, tableSourceFromPath } from "graduate-survival/node";
@@ -147,7 +147,7 @@ async function openSplit(
   const { sizes } = TABLES[name];
   if (sizes === undefined) return splitFromTable(await read(`${files.splits}/${name}_seed${seed}.csv`), rows);
   const [training, validation, test] = sizes;
-  return splitRows(rows, { seed: 1, fractions: [training / rows, validation / rows, test / rows] });
+  return splitByOrder(rows, { seed: 1, fractions: [training / rows, validation / rows, test / rows] });
 }
 
 const withoutAll = (groups: readonly Group[]) => groups.filter(({ name }) => name !== ALL_GROUP.name);

@@ -12,7 +12,7 @@ import {
   parseTargets,
   pickOutcomes,
   resolveGroups,
-  splitRows,
+  splitByOrder,
   type Targets,
 } from "graduate-survival/data";
 import { type Clash, kaplanMeier, survivalAt, testClash } from "graduate-survival/stats";
@@ -161,7 +161,7 @@ export function createEyeRunner({ eye: plan }: TargetsPlan, backend: Backend): R
   return async ({ seed, system }) => {
     const settings: EyeSettings = { seed, n: plan.rows, level, censoring };
     const { table, outcomes } = simulateEye(settings);
-    const split = splitRows(table.rows, { seed, fractions: plan.split });
+    const split = splitByOrder(table.rows, { seed, fractions: plan.split });
     const request: TrainRequest = { time: "time", event: "event", groups, split, seed };
     const { grid } = prepare(table, request);
     const targets = registryTargets(plan, settings, groups, grid.edges[grid.T]);

@@ -18,7 +18,7 @@ import {
   readOutcomes,
   readTable,
   type Split,
-  splitRows,
+  splitByOrder,
   type Table,
 } from "graduate-survival/data";
 import { openWasmBackend, tableSourceFromPath } from "graduate-survival/node";
@@ -144,13 +144,13 @@ export async function openUnseen({ file }: UnseenTable, folder: string): Promise
 
 /** All rows of a patient go to the same part. */
 export function splitUnseen(table: Table, { patient }: UnseenTable, seed: number): Split {
-  if (patient === undefined) return splitRows(table.rows, { seed });
+  if (patient === undefined) return splitByOrder(table.rows, { seed });
   const column = findColumn(table, patient);
   if (column.type !== "number")
     throw new InputError(`column "${patient}" is not of numbers`, { code: "tables.patient" });
   const { values } = column;
   const patients = [...new Set(values)];
-  const split = splitRows(patients.length, { seed });
+  const split = splitByOrder(patients.length, { seed });
   const rowsOf = (chosen: Int32Array) => {
     const wanted = new Set(Array.from(chosen, (k) => patients[k]));
     return Int32Array.from({ length: table.rows }, (_, row) => row).filter((row) => wanted.has(values[row]));

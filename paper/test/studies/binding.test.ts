@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InputError } from "graduate-survival/core";
-import { findColumn, splitRows } from "graduate-survival/data";
+import { findColumn, splitByOrder } from "graduate-survival/data";
 import { openWasmBackend } from "graduate-survival/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { simulateEye } from "../../src/eye/simulate.ts";
@@ -135,7 +135,7 @@ test("each system leaves out what its name says", () => {
   const women = { name: "women", expression: "sex = 'F'" };
   const people = {
     ...eye,
-    split: splitRows(300, { seed: 1 }),
+    split: splitByOrder(300, { seed: 1 }),
     groups: [{ name: "all", expression: "all" }, women],
     three: [],
     seed: 1,
@@ -157,7 +157,7 @@ test("each system leaves out what its name says", () => {
 
 test("many groups: always the same, each of 100 training rows or more", () => {
   const { table } = simulateEye({ seed: 2, n: 3000, level: 2, censoring: "dependent" });
-  const { train } = splitRows(3000, { seed: 2 });
+  const { train } = splitByOrder(3000, { seed: 2 });
   const groups = crossGroups(table, train, 150);
   expect(groups).toHaveLength(150);
   expect(new Set(groups.map(({ name }) => name)).size).toBe(150);

@@ -90,15 +90,16 @@ function fillNumbers(
 ): FillBlock {
   const { D, first, rows } = place;
   const { missingIndicator } = encoding;
-  const { median, mean, sd, spline, logFloor, codes }: Partial<NumberEncoding> & NumberScale =
+  const shape: Partial<NumberEncoding> & NumberScale =
     encoding.type === "boolean" ? { median: encoding.majority, mean: 0, sd: 1 } : encoding;
+  const { median, mean, sd, spline, codes } = shape;
   const bends = missingIndicator ? 2 : 1;
   const coded = spline ? bends + SPLINE_COLUMNS : bends;
   return (values, base, from, to) => {
     for (let i = from, at = (from - base) * D + first; i < to; i++, at += D) {
       const isMissing = Number.isNaN(source[rows[i]]);
       const value = isMissing ? median : source[rows[i]];
-      values[at] = (shapeNumber(value, logFloor) - mean) / sd;
+      values[at] = (shapeNumber(value, shape) - mean) / sd;
       if (isMissing && missingIndicator) values[at + 1] = 1;
       if (spline) fillSplines(spline, value, values, at + bends);
       const code = codes?.indexOf(value) ?? -1;

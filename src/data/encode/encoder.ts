@@ -39,8 +39,12 @@ export interface NumberEncoding {
   readonly quartiles?: Quartiles;
   /** Where the number has splines too. */
   readonly spline?: ScoreLine;
-  /** Where the number enters by its logarithm: values below this count as this. */
+  /** Where the number enters by its logarithm, sign·log(max(sign·(value − logFrom), logFloor)). */
   readonly logFloor?: number;
+  /** 0 unless given, as in models of 0.2.0. */
+  readonly logFrom?: number;
+  /** −1 where it is the logarithm of what the value is below `logFrom`. */
+  readonly logSign?: -1;
   /** Where the number is a code: the values with a 0/1 column, ascending. */
   readonly codes?: readonly number[];
 }

@@ -18,7 +18,7 @@ import {
   type Table,
 } from "../table.ts";
 import { type CategoryEncoding, type ColumnEncoding, type Encoder, outputNames } from "./encoder.ts";
-import { findCodes, fitLogFloor, shapeNumber } from "./number-shape.ts";
+import { findCodes, fitLog, type NumberShape, shapeNumber } from "./number-shape.ts";
 import { fewestLevelRows } from "./rare-levels.ts";
 import { fitScoreLine } from "./spline.ts";
 
@@ -92,17 +92,18 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
     case "date": {
       const observed = sortObserved(table, column, rows);
       const isNumber = column.type === "number";
-      const logFloor = (isNumber && options.logs ? fitLogFloor(observed) : null) ?? undefined;
+      const shape = (isNumber && options.logs ? fitLog(observed) : null) ?? {};
       const codes = (isNumber && options.codes ? findCodes(observed) : null) ?? undefined;
       const spline = (options.splines && !codes ? fitScoreLine(observed) : null) ?? undefined;
       return {
         column: name,
         type: column.type,
-        ...fitScale(table, column, rows, observed, { standardise, logFloor }),
+        ...fitScale(table, column, rows, observed, { standardise, shape }),
         missingIndicator: missingIndicator && hasMissing,
         range: { minimum: observed[0] + 0, maximum: observed[observed.length - 1] + 0 }, // no −0
         quartiles: { lower: quantileOf(observed, 1), upper: quantileOf(observed, 3) },
-        ...present({ spline, logFloor, codes }),
+        ...shape,
+        ...present({ spline, codes }),
       };
     }
     case "boolean": {
@@ -163,20 +164,21 @@ function fitScale(
   column: NumberColumn | DateColumn,
   rows: Int32Array,
   raw: Float64Array,
-  { standardise, logFloor }: { readonly standardise: boolean; readonly logFloor: number | undefined },
+  { standardise, shape }: { readonly standardise: boolean; readonly shape: NumberShape },
 ) {
   const known = raw.length;
   const half = known >> 1;
   const median = known % 2 === 1 ? raw[half] : raw[half - 1] / 2 + raw[half] / 2;
-  const observed = logFloor === undefined ? raw : raw.map((value) => shapeNumber(value, logFloor));
-  const filled = shapeNumber(median, logFloor);
+  const observed = raw.map((value) => shapeNumber(value, shape));
+  const filled = shapeNumber(median, shape);
   if (!standardise) return { median, mean: 0, sd: 1 };
   // Decided by the values, not the sd: the sd of a constant such as 0.1 comes out as 1e-17, and would turn it into
   // noise.
   if (observed[0] === observed[known - 1]) return { median, mean: filled, sd: 1 };
-  let sum = filled * (rows.length - known);
-  for (let i = 0; i < known; i++) sum += observed[i];
-  const mean = sum / rows.length;
+  // Around the median, so that a number far from 0 loses no digits.
+  let sum = 0;
+  for (let i = 0; i < known; i++) sum += observed[i] - filled;
+  const mean = filled + sum / rows.length;
   let squares = (filled - mean) * (filled - mean) * (rows.length - known);
   for (let i = 0; i < known; i++) squares += (observed[i] - mean) * (observed[i] - mean);
   const sd = Math.sqrt(squares / rows.length);

@@ -1,18 +1,25 @@
 /**
  * How a number enters a model besides or instead of as it is written, decided by its training values alone:
- *   logarithm      a number from 0 up whose values are strongly skewed to the right, and whose logarithms are much less
- *                  so, enters as log(max(value, floor)), where the floor is half the least value above 0
- *   codes          a number with three to six values, all of them whole (a stage, a grade), has a 0/1 column for each
- *                  value with enough rows, beside the number: the step from 1 to 2 need not be that from 3 to 4
- * Neither is used unless it is asked for. docs/decisions/015-a-default-that-decides.md has the measurements.
+ *   logarithm      a number whose values are strongly skewed enters as log(x − k), with k below all of them and such that
+ *                  the logarithms are not skewed (Stata's lnskew0); skewed to the left, as −log(k − x)
+ *   codes          a number with three to six values (a stage, a grade, a dose) has a 0/1 column for each value with
+ *                  enough rows, beside the number: the step from 1 to 2 need not be that from 3 to 4
+ * Neither depends on the number's unit, on its zero or on its sign. Neither is used unless it is asked for.
+ * docs/decisions/015-a-default-that-decides.md and 025-order-of-things.md have the measurements.
  */
-import { log, square } from "../../core/elementary.ts";
+import { exp, log, square } from "../../core/elementary.ts";
 import type { Encoder, NumberEncoding } from "./encoder.ts";
 
 /** Skewness from which a number enters by its logarithm; that of an exponential variable is 2. */
 const SKEWED = 1.5;
-/** The logarithms must have at most this share of the skewness, in either direction. */
+/** Where no k makes it vanish, the logarithms must have at most this share of the skewness. */
 const LESS_SKEWED = 0.5;
+/** How often the stretch of c is halved; it is a few dozen units of log(c) long. */
+const HALVINGS = 40;
+/** The least c, as a share of the distance from the outermost value to the median: low values must not be spread out. */
+const LEAST_SHARE = 0.25;
+/** Values that decide c: of more, as many quantiles. */
+const MOST_VALUES = 4096;
 /** Fewer values than this are counts or codes, not measurements. */
 const FEWEST_VALUES = 10;
 /** Codes have at least and at most this many values. */
@@ -21,20 +28,52 @@ const MOST_CODES = 6;
 /** Training rows that a code needs for a column of its own. */
 const CODE_ROWS = 20;
 
+/** How a number enters, as its encoding keeps it. */
+export type NumberShape = Pick<NumberEncoding, "logFloor" | "logFrom" | "logSign">;
+
 /** The number as it enters before it is scaled. */
-export function shapeNumber(value: number, logFloor: number | undefined): number {
-  return logFloor === undefined ? value : log(Math.max(value, logFloor));
+export function shapeNumber(value: number, { logFloor, logFrom = 0, logSign }: NumberShape): number {
+  if (logFloor === undefined) return value;
+  const sign = logSign ?? 1;
+  return sign * log(Math.max(sign * (value - logFrom), logFloor));
 }
 
-/** The floor of the logarithm; null where the number enters as it is. `sorted` are the training values, ascending. */
-export function fitLogFloor(sorted: Float64Array): number | null {
-  if (!(sorted[0] >= 0) || !hasValues(sorted, FEWEST_VALUES)) return null;
-  const floor = (sorted.find((value) => value > 0) ?? 0) / 2;
-  if (!(floor > 0)) return null;
-  const before = skewness(sorted);
-  if (!(before > SKEWED)) return null;
-  const after = skewness(sorted.map((value) => shapeNumber(value, floor)));
-  return Math.abs(after) <= LESS_SKEWED * before ? floor : null;
+/** The number that enters so. */
+export function unshapeNumber(shaped: number, { logFloor, logFrom = 0, logSign }: NumberShape): number {
+  const sign = logSign ?? 1;
+  return logFloor === undefined ? shaped : logFrom + sign * exp(sign * shaped);
+}
+
+/**
+ * The logarithm that a number enters by; null where it enters as it is. `sorted` are the training values, ascending. The
+ * number c = |k − the outermost value on the short side| is the floor: values beyond that side count as the outermost.
+ */
+export function fitLog(sorted: Float64Array): NumberShape | null {
+  const N = sorted.length;
+  if (!hasValues(sorted, FEWEST_VALUES)) return null;
+  // Divided first: the range of values near the largest float64 would overflow.
+  const middle = sorted[N >> 1] / 2 + sorted[(N - 1) >> 1] / 2;
+  const before = skewness(sorted.map((value) => value / 2 - middle / 2));
+  if (!(Math.abs(before) > SKEWED)) return null;
+  const logSign = before > 0 ? 1 : -1;
+  const edge = logSign === 1 ? sorted[0] : sorted[N - 1];
+  const gaps = thinValues(sorted).map((value) => logSign * (value - edge));
+  const length = logSign * ((logSign === 1 ? sorted[N - 1] : sorted[0]) - edge);
+  if (!(length < Number.POSITIVE_INFINITY)) return null;
+  const skewAt = (c: number) => skewness(gaps.map((gap) => log(gap + c)));
+  let least = length;
+  for (const gap of gaps) if (gap > 0) least = Math.min(least, gap);
+  // The skewness rises with c, towards that of the number itself.
+  let [low, high] = [log(Math.max(least / 2, LEAST_SHARE * logSign * (middle - edge))), log(length)];
+  if (skewAt(exp(low)) > 0) high = low;
+  for (let k = 0; k < HALVINGS && low < high; k++) {
+    const between = (low + high) / 2;
+    if (skewAt(exp(between)) > 0) high = between;
+    else low = between;
+  }
+  const c = exp(high);
+  if (skewAt(c) > LESS_SKEWED * Math.abs(before)) return null;
+  return { logFloor: c, logFrom: edge - logSign * c, ...(logSign === -1 && { logSign }) };
 }
 
 /** The values with a column of their own; null where the number is not a code. */
@@ -43,12 +82,22 @@ export function findCodes(sorted: Float64Array): number[] | null {
   for (const value of sorted) {
     const last = codes.at(-1);
     if (last?.value === value) last.rows++;
-    else if (codes.length === MOST_CODES || !Number.isInteger(value)) return null;
+    else if (codes.length === MOST_CODES) return null;
     else codes.push({ value: value + 0, rows: 1 }); // no −0
   }
   if (codes.length < FEWEST_CODES) return null;
   const frequent = codes.filter(({ rows }) => rows >= CODE_ROWS).map(({ value }) => value);
   return frequent.length < 2 ? null : frequent;
+}
+
+/** Quantiles of sorted values, as far from the smallest as from the largest. */
+function thinValues(sorted: Float64Array): Float64Array {
+  const N = sorted.length;
+  if (N <= MOST_VALUES) return sorted;
+  const placeOf = (k: number) => Math.floor(((k + 0.5) * N) / MOST_VALUES);
+  return Float64Array.from({ length: MOST_VALUES }, (_, k) =>
+    2 * k < MOST_VALUES ? sorted[placeOf(k)] : sorted[N - 1 - placeOf(MOST_VALUES - 1 - k)],
+  );
 }
 
 function hasValues(sorted: Float64Array, fewest: number): boolean {

@@ -1,16 +1,20 @@
 /**
- * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw: train
- * = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, with valid rounded down. A draw stratified by
- * the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders). Rows
- * are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes are
- * shares of the people, and all rows of a person go to one set.
+ * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. A draw goes by what a
+ * row says, not by its place: by a hash of its id or, without ids, of its time, event and entry. Rows with the same
+ * outcome are numbered in the order of a hash of all their columns, and the number is part of the hash; only rows that
+ * are equal in every cell go by their places. `splitByOrder` draws by the places of rows alone, as versions 0.1 and 0.2
+ * did. Sizes of a draw: train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, with valid rounded
+ * down. A draw stratified by the event keeps these sizes and gives each set its share of the events, rounded up or down
+ * (largest remainders). Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have
+ * several rows, sizes are shares of the people, and all rows of a person go to one set.
  */
 
 import { InputError, nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { createRandom, shuffle } from "../../core/random.ts";
+import { compareHashes, drawKey, hashCells, hashRows } from "../row-hash.ts";
 import { cellText, findColumn, placeRows, type Table } from "../table.ts";
-import { eventsOfPeople, nameOfPerson, type People } from "./people.ts";
+import { eventsOfPeople, nameOfPerson, type People, type PersonColumn, readPeople } from "./people.ts";
 
 /** Which of the three sets a row is in. */
 export type SetName = (typeof SET_NAMES)[number];
@@ -46,32 +50,104 @@ const MAX_TORN_NAMED = 5;
 /** A stream of its own, so that a split shares no draws with the weights and batches of the same run. */
 const SPLIT_STREAM = 0x5e7;
 
-/** Divides rows at random, the same way for the same seed. */
-export function splitRows(rows: number, options: SplitOptions): Split {
-  const { people, stratifyBy } = options;
+/** The columns whose cells decide a draw: the id or, without one, the others. */
+export interface SplitColumns extends PersonColumn {
+  readonly time: string;
+  readonly event: string;
+  readonly entry?: string;
+  readonly start?: string;
+}
+
+/**
+ * Divides the rows of a table at random by what they say, the same way for the same seed. `people`, where they have been
+ * read before, are those of the id column.
+ */
+export function splitTable(table: Table, columns: SplitColumns, options: SplitOptions): Split {
+  const { id } = columns;
+  if (id === undefined) return drawSplit(table.rows, options, drawRowKeys(table, columns, options.seed));
+  const people = options.people ?? readPeople(table, id);
+  return drawSplit(table.rows, { ...options, people }, drawPersonKeys(table, id, people, options.seed));
+}
+
+/** Divides rows at random by their places alone, as versions 0.1 and 0.2 did. */
+export function splitByOrder(rows: number, options: SplitOptions): Split {
+  return drawSplit(rows, options);
+}
+
+/** Units, rows or people, in the order of their keys; without keys, at random by their places. */
+function drawSplit(rows: number, options: SplitOptions, keys?: Float64Array): Split {
+  const { people, stratifyBy, seed } = options;
   if (stratifyBy && stratifyBy.length !== rows) {
     throw new InputError(`events to stratify by are not one per row: ${stratifyBy.length} for ${rows} rows`, {
       code: "split.stratify",
     });
   }
-  if (people === undefined) return collectSets(drawSets(rows, options, "rows"));
+  const order = (units: number) => (keys === undefined ? shufflePlaces(units, seed) : orderByKeys(keys));
+  if (people === undefined) return collectSets(dealSets(order(rows), options, "rows"));
   if (people.of.length !== rows) {
     const message = `people are given for ${people.of.length} rows, and there are ${rows} rows to split`;
     throw new InputError(message, { code: "rows.mismatch" });
   }
   const event = stratifyBy && eventsOfPeople(people, stratifyBy);
-  const setOf = drawSets(people.count, { ...options, ...present({ stratifyBy: event }) }, "people");
+  const setOf = dealSets(order(people.count), { ...options, ...present({ stratifyBy: event }) }, "people");
   return collectSets(Uint8Array.from(people.of, (person) => setOf[person]));
 }
 
-/** The set of each of `rows` units: rows or people. */
-function drawSets(rows: number, options: SplitOptions, unit: "rows" | "people"): Uint8Array {
-  const { fractions = DEFAULT_FRACTIONS, seed, stratifyBy } = options;
+function shufflePlaces(units: number, seed: number): Int32Array {
+  const order = Int32Array.from({ length: units }, (_, place) => place);
+  shuffle(order, createRandom(seed, SPLIT_STREAM));
+  return order;
+}
+
+/** Ascending by key, and by place where keys are equal. */
+function orderByKeys(keys: Float64Array): Int32Array {
+  return Int32Array.from(keys, (_, place) => place).sort((a, b) => keys[a] - keys[b] || a - b);
+}
+
+/**
+ * A random key for each row, by the hash of its outcome and its number among the rows with the same outcome. Without the
+ * number, all rows that are censored on the last day would be in one set.
+ */
+export function drawRowKeys(
+  table: Table,
+  { time, event, entry, start }: SplitColumns,
+  seed: number,
+): Float64Array {
+  const names = [time, event, entry, start].filter((name) => name !== undefined);
+  const outcome = hashCells(
+    names.map((name) => findColumn(table, name)),
+    table.rows,
+  );
+  const whole = hashRows(table);
+  const order = Int32Array.from({ length: table.rows }, (_, row) => row).sort(
+    (a, b) => compareHashes(outcome, a, b) || compareHashes(whole, a, b) || a - b,
+  );
+  const keys = new Float64Array(table.rows);
+  let number = 0;
+  order.forEach((row, k) => {
+    number = k > 0 && compareHashes(outcome, order[k - 1], row) === 0 ? number + 1 : 0;
+    keys[row] = drawKey(outcome, row, number, seed);
+  });
+  return keys;
+}
+
+/** A key for each person, by the hash of the id. */
+function drawPersonKeys(table: Table, id: string, people: People, seed: number): Float64Array {
+  const hashes = hashCells([findColumn(table, id)], table.rows);
+  const keys = new Float64Array(people.count);
+  people.of.forEach((person, row) => {
+    keys[person] = drawKey(hashes, row, 0, seed);
+  });
+  return keys;
+}
+
+/** The set of each unit, dealt out in the given order. */
+function dealSets(order: Int32Array, options: SplitOptions, unit: "rows" | "people"): Uint8Array {
+  const { fractions = DEFAULT_FRACTIONS, stratifyBy } = options;
+  const rows = order.length;
   const sizes = setSizes(rows, fractions, unit);
   const quotas = stratifyBy ? stratifiedSizes(rows, sizes, stratifyBy) : [sizes];
-  const order = Int32Array.from({ length: rows }, (_, row) => row);
-  shuffle(order, createRandom(seed, SPLIT_STREAM));
-  // Deal the shuffled rows out, each stratum filling train, then valid, then test.
+  // Each stratum fills train, then valid, then test.
   const setOf = new Uint8Array(rows);
   const left = quotas.map((quota) => [...quota]);
   for (const row of order) {

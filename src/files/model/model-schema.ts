@@ -41,7 +41,9 @@ import { type DescribedUncertainty, uncertaintySchema } from "./uncertainty-file
 
 const texts = list(z.string());
 
-const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: numbers })).refine(
+const spline = describing<ScoreLine>()(
+  z.strictObject({ at: numbers, scores: numbers, mirrored: z.literal(true).exactOptional() }),
+).refine(
   ({ at, scores }) =>
     at.length >= 2 &&
     at.length === scores.length &&
@@ -72,6 +74,8 @@ const encoding = describing<ColumnEncoding>()(
       quartiles: quartiles.exactOptional(),
       spline: spline.exactOptional(),
       logFloor: finite.refine((value) => value > 0, "expected a value above 0").exactOptional(),
+      logFrom: finite.exactOptional(),
+      logSign: z.literal(-1).exactOptional(),
       codes: numbers
         .refine((codes) => isAscending(codes) && codes.every(Number.isFinite), "expected ascending values")
         .exactOptional(),

@@ -11,7 +11,8 @@ import {
   encodedWidth,
   type NumberEncoding,
 } from "../../data/encode/encoder.ts";
-import { BEND_WEIGHTS, KNOTS, SCALES, type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
+import type { NumberShape } from "../../data/encode/number-shape.ts";
+import { BEND_WEIGHTS, columnsOf, KNOTS, type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { type Group, groupColumnName } from "../../data/groups/groups.ts";
 import { parseGroup } from "../../data/groups/parse-group.ts";
 import {
@@ -123,13 +124,16 @@ function codesToOnnx(
 
 /** [N,columns]: the logarithms of the columns that enter by them, the others as they are. */
 function takeLogs(graph: OnnxGraph, numeric: readonly Numeric[], value: string): string {
-  const floors = numeric.map((one) => (one.type === "boolean" ? undefined : one.logFloor));
-  if (floors.every((floor) => floor === undefined)) return value;
-  const row = (type: "double" | "bool", of: (floor: number | undefined) => number, label: string) =>
-    graph.constant(type, [1, numeric.length], floors.map(of), label);
-  const raised = graph.add("Max", [value, row("double", (floor) => floor ?? 1, "log floor")]);
-  const isLogged = row("bool", (floor) => (floor === undefined ? 0 : 1), "by logarithm");
-  return graph.add("Where", [isLogged, graph.add("Log", [raised]), value]);
+  const shapes = numeric.map((one): NumberShape => (one.type === "boolean" ? {} : one));
+  if (shapes.every(({ logFloor }) => logFloor === undefined)) return value;
+  const row = (type: "double" | "bool", of: (shape: NumberShape) => number, label: string) =>
+    graph.constant(type, [1, numeric.length], shapes.map(of), label);
+  const from = row("double", ({ logFrom }) => logFrom ?? 0, "log from");
+  const sign = row("double", ({ logSign }) => logSign ?? 1, "log sign");
+  const above = graph.add("Mul", [graph.add("Sub", [value, from]), sign]);
+  const raised = graph.add("Max", [above, row("double", ({ logFloor }) => logFloor ?? 1, "log floor")]);
+  const isLogged = row("bool", ({ logFloor }) => (logFloor === undefined ? 0 : 1), "by logarithm");
+  return graph.add("Where", [isLogged, graph.add("Mul", [graph.add("Log", [raised]), sign]), value]);
 }
 
 /** All [N,columns], double; `value` has the missing ones filled. */
@@ -282,12 +286,23 @@ function splinesToOnnx(graph: OnnxGraph, value: string, bent: readonly BentNumbe
     cubes,
     graph.constant("double", [KNOTS.length, BEND_WEIGHTS.length], weights, "bends"),
   ]);
-  const columns = graph.add("Concat", [z, bends], { axis: 2 });
+  const terms = graph.add("Unsqueeze", [graph.add("Concat", [z, bends], { axis: 2 }), axis]); // [N,S,1,terms]
+  const kinds = bent.map(({ line }) => columnsOf(line));
+  const mix = kinds.flatMap((columns) =>
+    [0, ...BEND_WEIGHTS.keys()].flatMap((_, term) =>
+      columns.map((column) => (term === 0 ? column.linear : column.mix[term - 1])),
+    ),
+  );
+  const P = 1 + BEND_WEIGHTS.length;
+  const mixed = graph.add("Squeeze", [
+    graph.add("MatMul", [terms, graph.constant("double", [1, S, P, SPLINE_COLUMNS], mix, "spline columns")]),
+    axis,
+  ]);
   const row = (of: "mean" | "sd") => {
-    const scales = SCALES.map((scale) => scale[of]);
-    return graph.constant("double", [1, 1, SPLINE_COLUMNS], scales, `spline ${of}`);
+    const scales = kinds.flatMap((columns) => columns.map((column) => column[of]));
+    return graph.constant("double", [1, S, SPLINE_COLUMNS], scales, `spline ${of}`);
   };
-  const scaled = graph.add("Div", [graph.add("Sub", [columns, row("mean")]), row("sd")]);
+  const scaled = graph.add("Div", [graph.add("Sub", [mixed, row("mean")]), row("sd")]);
   return graph.add("Reshape", [scaled, graph.constant("int64", [2], [-1, S * SPLINE_COLUMNS])]);
 }
 

@@ -102,8 +102,9 @@ function describeModel(model: Model): Record<string, string> {
  * One column of x: a scaled number (value − mean) / sd, with the median where it is missing; a 0/1, with the majority
  * where it is missing; an indicator that is 1 where a level or any of several is met, a value is missing, or a row is
  * in a group, or a number has a `value`; or a spline of a number (data/encode/spline.ts), whose normal score is
- * interpolated between `scores` at the values `at`. A number with `logFloor` enters as log(max(value, logFloor)) in
- * place of its value.
+ * interpolated between `scores` at the values `at`. A number with `logFloor` enters as
+ * sign·log(max(sign·(value − logFrom), logFloor)) in place of its value, with logFrom 0 and the sign `logSign` 1 unless
+ * they are given.
  */
 export type OnnxFeature = { readonly name: string; readonly column: string } & (
   | {
@@ -112,6 +113,8 @@ export type OnnxFeature = { readonly name: string; readonly column: string } & (
       readonly mean: number;
       readonly sd: number;
       readonly logFloor?: number;
+      readonly logFrom?: number;
+      readonly logSign?: -1;
     }
   | { readonly type: "code"; readonly value: number; readonly median: number }
   | { readonly type: "boolean"; readonly majority: 0 | 1 }
@@ -151,9 +154,9 @@ function describeColumn(encoding: ColumnEncoding): Unnamed<OnnxFeature>[] {
   }
   const missingToo = encoding.missingIndicator ? [missing] : [];
   if (type === "boolean") return [{ column, type, majority: encoding.majority }, ...missingToo];
-  const { median, mean, sd, logFloor, spline, codes = [] } = encoding;
+  const { median, mean, sd, logFloor, logFrom, logSign, spline, codes = [] } = encoding;
   return [
-    { column, type, median, mean, sd, ...present({ logFloor }) },
+    { column, type, median, mean, sd, ...present({ logFloor, logFrom, logSign }) },
     ...missingToo,
     ...(spline
       ? Array.from(

@@ -9,6 +9,7 @@ import type { DeviceArray } from "../../compute/backend.ts";
 import { log } from "../../core/elementary.ts";
 import { BackendError, InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
+import type { Network } from "./network.ts";
 
 /** First of the streams that initial weights are drawn from, separate from those of splits, bootstrap and noise. */
 const WEIGHT_STREAM = 0x20000000;
@@ -36,6 +37,29 @@ export function drawUniform(
   const random = createRandom(seed, WEIGHT_STREAM + index);
   const bound = scale / Math.sqrt(fanIn);
   return Float64Array.from({ length }, () => (2 * random.uniform() - 1) * bound);
+}
+
+/** Weights of inputs: [units, D], or [units, D + 1] with time in the last column. */
+const INPUT_WEIGHTS = ["lstm.input", "dense0.weight"];
+
+/**
+ * Hands the weights that were drawn for column k to the column whose place is k, and turns those of columns that are
+ * turned: the network then starts as that of the same columns in another order, or of their negatives.
+ */
+export async function arrangeInputs(
+  { backend, D, parameters }: Pick<Network, "backend" | "D" | "parameters">,
+  { places, signs }: { readonly places: ArrayLike<number>; readonly signs: ArrayLike<number> }, // [D]
+): Promise<void> {
+  for (const { name, shape, values } of parameters) {
+    if (!INPUT_WEIGHTS.includes(name)) continue;
+    const width = shape[1];
+    const drawn = await backend.read(values);
+    const arranged = Float64Array.from(drawn, (weight, at) => {
+      const d = at % width;
+      return d < D ? signs[d] * drawn[at - d + places[d]] : weight;
+    });
+    backend.write(values, arranged);
+  }
 }
 
 /** Σ_k h_k of each bin. */

@@ -274,12 +274,12 @@ function openKept(
 
 async function readSplits(
   table: Table,
-  { split, seeds, id }: CompareCommandOptions,
+  { split, seeds, ...columns }: CompareCommandOptions,
 ): Promise<readonly NamedSplit[]> {
   const draw = async (name: string, seed: number, one: string | undefined): Promise<NamedSplit> => ({
     name,
     seed,
-    split: await readSplit(table, { seed, ...present({ split: one, id }) }),
+    split: await readSplit(table, { ...columns, seed, ...present({ split: one }) }),
   });
   if (split.length === 0 || (split.length === 1 && readShares(split[0]) !== null))
     return Promise.all(seeds.map((seed) => draw(`seed ${seed}`, seed, split[0])));

@@ -11,7 +11,13 @@ import { present } from "../../core/present.ts";
 import { parseNamedGroup } from "../../data/groups/groups.ts";
 import { readPeople } from "../../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
-import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
+import {
+  refuseTornPeople,
+  type Split,
+  type SplitColumns,
+  splitFromTable,
+  splitTable,
+} from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
 import { parseTargets } from "../../data/targets/parse-targets.ts";
 import type { Targets } from "../../data/targets/targets.ts";
@@ -40,9 +46,9 @@ import {
 import { parseShard, type Shard } from "../shards/shard.ts";
 import {
   addGroupOptions,
+  addTableOptions,
   addWholeOutcomeOptions,
   checkHistoryOptions,
-  addTableOptions,
   type GroupOptions,
   idOption,
   namesOption,
@@ -151,16 +157,17 @@ export function readShares(text: string): readonly [number, number, number] | nu
   return [train, validation, test].every(isShare) && rest.length === 0 ? [train, validation, test] : null;
 }
 
-/** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, splits by person. */
+/** `split` is a row,set table or three shares; without it, the usual shares. With `id`, splits by person. */
 export async function readSplit(
   table: Table,
-  { seed, split, id }: { readonly seed: number; readonly split?: string; readonly id?: string },
+  options: SplitColumns & { readonly seed: number; readonly split?: string },
 ): Promise<Split> {
+  const { seed, split, id } = options;
   const people = id === undefined ? null : readPeople(table, id);
   const drawn = { seed, ...present({ people: people ?? undefined }) };
-  if (split === undefined) return splitRows(table.rows, drawn);
+  if (split === undefined) return splitTable(table, options, drawn);
   const fractions = readShares(split);
-  if (fractions !== null) return splitRows(table.rows, { ...drawn, fractions });
+  if (fractions !== null) return splitTable(table, options, { ...drawn, fractions });
   if (split !== "-" && !existsSync(split)) {
     throw new InputError(`no such split: "${split}"`, {
       code: "split.missing",

@@ -115,7 +115,8 @@ function keptText(model: Model): string {
   const { keep } = model.options ?? { keep: "last" };
   const share = model.training.solve?.mixture?.share ?? null;
   if (model.training.steps === 0 || share === 0) return "the start";
-  if (share !== null && share < 1) return `a mixture of start and ${keptStep(model, keep)}, share ${share}`;
+  if (share !== null && share < 1)
+    return `a mixture of start and ${keptStep(model, keep)}, share ${formatNumber(share, 2)}`;
   return keptStep(model, keep);
 }
 

@@ -216,7 +216,8 @@ function sayMixture(solve: SolveReport | null): string {
   if (mixture.share === 0) {
     return ` The additive start was kept: on the validation rows training gained ${gain}, which is not beyond noise.`;
   }
-  const kept = mixture.share === 1 ? "The trained network" : `A mixture (${mixture.share} of training)`;
+  const kept =
+    mixture.share === 1 ? "The trained network" : `A mixture (${formatNumber(mixture.share, 2)} of training)`;
   return ` ${kept} was kept over the additive start: on the validation rows it gained ${gain}.`;
 }
 

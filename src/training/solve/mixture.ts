@@ -1,10 +1,12 @@
 /**
  * The network must earn its place. Beside the trained network stands the additive model it started from, and between
  * them the mixtures z = z_start + α (z_trained − z_start). The output layer is solved for each on the training rows;
- * the validation rows choose α by their likelihood, and the start is kept unless the best mixture beats it by more than
- * the noise of that comparison. A mixture is again a network of the same kind: everything but the LSTM's inside is
+ * the validation rows choose α by their likelihood. The start is kept unless the best mixture beats it by more than the
+ * noise of that comparison, and beyond, α grows from 0 with the gain: what the validation rows cannot tell apart gives
+ * nearly the same curves. A mixture is again a network of the same kind: everything but the LSTM's inside is
  * linear.
  */
+import { square } from "../../core/elementary.ts";
 import type { AnchoredSpec } from "../../models/networks/anchored.ts";
 import type { SingleNetworkSpec } from "../../models/networks/list.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
@@ -60,28 +62,36 @@ export function dropLstm(
 }
 
 /**
+ * Least squares of a parabola through values at 0, ¼, ½, ¾ and 1: the weights of the values in its slope at 0 and in its
+ * quadratic term.
+ */
+const SLOPE = [-108, 26, 80, 54, -52].map((weight) => weight / 35);
+const BEND = [80, -40, -80, -40, 80].map((weight) => weight / 35);
+
+/**
  * `lossesOf`: the loss of every validation row under each mixture, in the order of MIXTURES. `noise`: the gain over the
- * start, in standard errors, below which the start is kept.
+ * start, in standard errors, up to which the start is kept. α is where a parabola through the mean losses is least,
+ * times 1 − (noise / z)² for a gain of z standard errors: it varies with the losses without a jump.
  */
 export function chooseMixture(lossesOf: readonly Float64Array[], noise = NOISE): Mixture {
   const N = lossesOf[0].length;
   const means = lossesOf.map((losses) => losses.reduce((sum, loss) => sum + loss, 0) / N);
-  let best = 0;
-  means.forEach((mean, k) => {
-    if (mean < means[best]) best = k;
-  });
-  const gain = means[0] - means[best];
+  const [slope, bend] = [weigh(SLOPE, means), weigh(BEND, means)];
+  const least = bend > 0 ? Math.min(Math.max(-slope / (2 * bend), 0), 1) : slope + bend < 0 ? 1 : 0;
+  const gainOf = (losses: readonly number[]) => -least * (weigh(SLOPE, losses) + least * weigh(BEND, losses));
+  const gain = Math.max(gainOf(means), 0);
   let squares = 0;
-  for (let n = 0; n < N; n++) {
-    const difference = lossesOf[0][n] - lossesOf[best][n] - gain;
-    squares += difference * difference;
-  }
+  for (let n = 0; n < N; n++) squares += square(gainOf(lossesOf.map((losses) => losses[n])) - gain);
   const standardError = N > 1 ? Math.sqrt(squares / (N - 1) / N) : 0;
-  const share = gain > noise * standardError ? MIXTURES[best] : 0;
+  const allowed = noise * standardError;
   return {
-    share,
+    share: gain > allowed ? least * (1 - square(allowed / gain)) : 0,
     losses: MIXTURES.map((one, k) => ({ share: one, loss: means[k] })),
     gain,
     standardError,
   };
+}
+
+function weigh(weights: readonly number[], values: readonly number[]): number {
+  return weights.reduce((sum, weight, k) => sum + weight * values[k], 0);
 }

@@ -10,7 +10,7 @@ import { InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
 import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
-import { splitRows } from "../../data/outcomes/split.ts";
+import { splitByOrder } from "../../data/outcomes/split.ts";
 import type { BlockTotals } from "../../stats/search/excess-events.ts";
 
 export interface Halves {
@@ -36,7 +36,7 @@ export function divideRows(outcomes: BinnedSingleCause, seed: number, people?: P
     throw new InputError(`too few ${unit} to divide into halves: ${N}`, { code: "rows.few" });
   }
   const drawn = createRandom(seed, HALVES_STREAM).integer(2 ** 31);
-  const { train, test } = splitRows(outcomes.bin.length, {
+  const { train, test } = splitByOrder(outcomes.bin.length, {
     fractions: [0.5, 0, 0.5],
     seed: drawn,
     stratifyBy: outcomes.event,

@@ -12,6 +12,7 @@ import { createRandom, shuffle } from "../../core/random.ts";
 import { groupByPerson, type People } from "../../data/outcomes/people.ts";
 import { joinRows } from "../../data/outcomes/split.ts";
 import { MAX_MEMBERS } from "../../models/networks/network-spec.ts";
+import { orderRows } from "../../study/order.ts";
 import { divideAgain, type PreparedStudy, redesign, withSplit } from "../../study/prepare.ts";
 import { endsHeld } from "../../training/choices.ts";
 import { tellTurns } from "../../training/fit-network.ts";
@@ -69,7 +70,7 @@ export async function* trainMembers(
   const { seed = 1 } = request;
   const { test } = study.split;
   const { whole, rows } = joinSets(study);
-  const parts = cutRows(rows, members, seed, study.people);
+  const parts = cutRows(orderRows(whole, rows), members, seed, study.people);
   const before = resume?.members ?? [];
   const ended = before.length;
   if (resume !== undefined && ended >= places.length) throw refuseResume(ended, places.length);
@@ -235,7 +236,10 @@ function refuseResume(ended: number, members: number): InputError {
   );
 }
 
-/** Parts of nearly equal size, each in ascending order; if people are given, parts of people with all their rows. */
+/**
+ * Parts of nearly equal size, each in ascending order; if people are given, parts of people with all their rows. What is
+ * drawn are places among the rows as they are given.
+ */
 export function cutRows(
   rows: Int32Array,
   parts: number,

@@ -10,6 +10,7 @@ import { findSplines } from "../../data/encode/encoder.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
 import { type MeanSpec, memberParameter } from "../../models/networks/mean.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
+import { orderRows } from "../../study/order.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import { countPeople, countSets } from "../../study/split.ts";
 import { endsHeld } from "../../training/choices.ts";
@@ -125,7 +126,7 @@ async function* holdMembers(
   const predictor = joinNetworks(members);
   if (options === null || options.constraint === null)
     return { predictor, verdict: [], report: null, uncertainty: null };
-  const training = prepareRows(backend, study, study.split.train);
+  const training = prepareRows(backend, study, orderRows(study, study.split.train));
   if (!endsHeld(options.solve)) {
     const network = createNetwork(backend, predictor.network, 0);
     writeParameters(network, predictor.parameters);

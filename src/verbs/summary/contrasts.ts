@@ -6,7 +6,6 @@
  * majorities and most common levels.
  */
 import { normalQuantile } from "../../core/distributions.ts";
-import { exp } from "../../core/elementary.ts";
 import type {
   CategoryEncoding,
   ColumnEncoding,
@@ -14,6 +13,7 @@ import type {
   NumberEncoding,
   Quartiles,
 } from "../../data/encode/encoder.ts";
+import { unshapeNumber } from "../../data/encode/number-shape.ts";
 import type { ScoreLine } from "../../data/encode/spline.ts";
 import { type Column, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../../data/table.ts";
 
@@ -107,14 +107,14 @@ function hasTwoValues({ mean, sd, range, logFloor }: NumberEncoding): boolean {
 
 /** An encoder that does not standardise keeps neither mean nor deviation. */
 function spreadOf(encoding: NumberEncoding): Omit<ColumnContrasts, "curve"> {
-  const { mean, sd, median, range, logFloor } = encoding;
+  const { mean, sd, median, range } = encoding;
   const within = (value: number) =>
     range === undefined ? value : Math.min(Math.max(value, range.minimum), range.maximum);
   if (mean === 0 && sd === 1 && range !== undefined) {
     return { basis: "range", pairs: [{ from: range.minimum, to: range.maximum }] };
   }
-  const unshape = (value: number) => (logFloor === undefined ? value : exp(value));
-  const [from, to] = [mean - sd, mean + sd].map((value) => within(roundCell(encoding, unshape(value))));
+  const cellOf = (shaped: number) => within(roundCell(encoding, unshapeNumber(shaped, encoding)));
+  const [from, to] = [mean - sd, mean + sd].map(cellOf);
   return { basis: "meanAndSd", pairs: from === to ? [{ from: median, to }] : [{ from, to }] };
 }
 

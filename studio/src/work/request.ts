@@ -6,12 +6,12 @@ import {
   type Group,
   parseNamedGroup,
   type Split,
-  splitRows,
+  splitTable,
   type Table,
   type TrainRequest,
 } from "graduate-survival";
 import { present } from "graduate-survival/core";
-import { type OutcomeColumns, readPeople } from "graduate-survival/data";
+import type { OutcomeColumns } from "graduate-survival/data";
 import { describeCommand } from "graduate-survival/report";
 import type { DistanceName } from "graduate-survival/training";
 import type { Choices, NamedGroup, Role } from "../protocol.ts";
@@ -63,11 +63,12 @@ export function personOf(table: Table, choices: Choices): string | undefined {
   return columnsOf(table, choices, "person")[0];
 }
 
-/** Rows are divided by seed, and by person where a column says whose they are. */
+/** Rows are divided by what they say and the seed, and by person where a column says whose they are. */
 export function splitOf(table: Table, choices: Choices): Split {
   const id = personOf(table, choices);
-  const people = id === undefined ? undefined : readPeople(table, id);
-  return splitRows(table.rows, { seed: choices.train.seed, ...present({ people }) });
+  const { time, event, entry, start } = choices;
+  const columns = { time, event, ...optional({ entry, start }), ...present({ id }) };
+  return splitTable(table, columns, { seed: choices.train.seed });
 }
 
 export function toRequest(table: Table, choices: Choices): TrainRequest {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../../src/compute/reference.ts";
 import { readTable, tableSourceFromBytes } from "../../../src/data/reading/read-table.ts";
-import { selectRows } from "../../../src/data/table.ts";
+import { selectRows, type Table } from "../../../src/data/table.ts";
 import { createNetwork } from "../../../src/models/networks/create-network.ts";
 import { writeParameters } from "../../../src/models/networks/parameters.ts";
 import { fitNetwork, planFit } from "../../../src/training/fit-network.ts";
@@ -20,43 +20,49 @@ import { prepare, type TrainRequest } from "../../../src/verbs/train.ts";
 
 const range = (length: number) => Int32Array.from({ length }, (_, row) => row);
 
+/** Where every row has an outcome of its own. */
+function longTable(rows: number): Table {
+  return {
+    name: "long.csv",
+    rows,
+    columns: [
+      { name: "time", type: "number", values: Float64Array.from({ length: rows }, (_, row) => row + 0.5) },
+      { name: "event", type: "number", values: Float64Array.from({ length: rows }, (_, row) => row % 2) },
+    ],
+  };
+}
+const columns = { time: "time", event: "event" };
+
 describe("the rows that a run trains and chooses on", () => {
   test("are all of them where they are few: the very same array", () => {
     const rows = range(1000);
-    expect(thinRows(rows, 1000, 1)).toBe(rows);
+    expect(thinRows(rows, 1000, new Float64Array(1000))).toBe(rows);
   });
 
-  test("are one of each stretch where they are many", () => {
-    for (const [N, most] of [
-      [1001, 1000],
-      [2500, 1000],
-      [99_999, 1000],
-    ]) {
-      const taken = thinRows(
-        range(N).map((row) => 3 * row),
-        most,
-        7,
-      );
-      expect(taken).toHaveLength(most);
-      taken.forEach((row, k) => {
-        expect(row % 3).toBe(0);
-        expect(row / 3).toBeGreaterThanOrEqual(Math.floor((k * N) / most));
-        expect(row / 3).toBeLessThan(Math.floor(((k + 1) * N) / most));
-      });
-    }
+  test("are those with the smallest keys, in their order; of equal ones the first", () => {
+    const keys = Float64Array.of(5, 3, 9, 3, 3, 0, 8);
+    expect([...thinRows(Int32Array.of(6, 4, 3, 2, 1, 0), 3, keys)]).toEqual([4, 3, 1]);
+    expect([...thinRows(Int32Array.of(6, 4, 3, 2, 1, 0), 2, keys)]).toEqual([4, 3]);
+    expect([...thinRows(Int32Array.of(0, 2, 6), 1, keys)]).toEqual([0]);
   });
 
-  test("do not follow a period of the table, and depend on the seed alone", () => {
-    const even = thinRows(range(100_000), 1000, 1).filter((row) => row % 2 === 0).length;
-    expect(even).toBeGreaterThan(400);
-    expect(even).toBeLessThan(600);
-    expect(thinRows(range(100_000), 1000, 1)).toEqual(thinRows(range(100_000), 1000, 1));
-    expect(thinRows(range(100_000), 1000, 1)).not.toEqual(thinRows(range(100_000), 1000, 2));
-  });
-
-  test("have a limit each", () => {
-    const { train, validation } = sampleRows({ train: range(600_000), validation: range(200_000) }, 1);
+  test("have a limit each, follow no period, and do not depend on the order of the table", () => {
+    const table = longTable(800_000);
+    const sets = {
+      train: range(600_000),
+      validation: range(800_000).subarray(600_000),
+      test: new Int32Array(),
+    };
+    const { train, validation } = sampleRows({ table, columns, split: sets }, 1);
     expect([train.length, validation.length]).toEqual([MOST_TRAINING_ROWS, MOST_VALIDATION_ROWS]);
+    const even = train.filter((row) => row % 2 === 0).length;
+    // Half of 250,000 of 600,000: standard deviation √(250,000 · .25 · .58) = 191
+    expect(Math.abs(even - 125_000)).toBeLessThan(4 * 191);
+    const turned = { train: range(800_000).subarray(200_000), validation: range(200_000), test: sets.test };
+    const reversed = selectRows(table, range(800_000).reverse());
+    const other = sampleRows({ table: reversed, columns, split: turned }, 1);
+    expect(other.train.map((row) => 799_999 - row).sort()).toEqual(train);
+    expect(sampleRows({ table, columns, split: sets }, 2).train).not.toEqual(train);
   });
 });
 
