@@ -100,16 +100,11 @@ export async function markFile(path: string | undefined): Promise<string | null>
   return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs}` : null;
 }
 
-/**
- * The path itself if nobody has written to it since the mark was taken, else the first free one beside it: run-2.model.
- */
-export async function findUnclaimed(path: string, mark: string | null): Promise<string> {
-  if ((await markFile(path)) === mark) return path;
+/** The k-th name for what others write to a path at the same time: run.model, run-2.model, run-3.model. */
+export function nameBeside(path: string, k: number): string {
+  if (k === 1) return path;
   const { dir, name, ext } = parse(path);
-  for (let k = 2; ; k++) {
-    const beside = `${dir === "" ? "" : `${dir}/`}${name}-${k}${ext}`;
-    if ((await stat(beside).catch(() => null)) === null) return beside;
-  }
+  return `${dir === "" ? "" : `${dir.replace(/\/$/, "")}/`}${name}-${k}${ext}`;
 }
 
 /** What is written, by kind: its description in a sentence, and the suffixes that fit. */
