@@ -116,12 +116,14 @@ describe.skipIf(missing !== null)("with a Redis", { timeout: 120_000 }, () => {
     appendFileSync(at("other.csv"), "1,2,3\n");
     const one = worker();
     const listed = await until(/is refused by/);
-    expect(listed.replace(/\s+/g, " ")).toContain("does not have the SHA-256 that the plan was made with");
+    expect(listed.replace(/\s+/g, " ")).toContain(
+      "with the plan's SHA-256 is not below this worker's folder",
+    );
     writeScratch("other.csv", other);
     const two = worker();
     expect((await submitter.ended).code).toBe(0);
     const [refusing, working] = await Promise.all([stop(one), stop(two)]);
-    expect(refusing.stderr).toContain("is left to other workers: another table");
+    expect(refusing.stderr).toContain("is left to other workers: the table");
     expect(working.stderr).toContain("has made 2 runs");
     expect(read("other.jsonl")).toBe(read("other.csv.jsonl"));
   });

@@ -39,7 +39,7 @@ import { writeModel } from "../io/model-file.ts";
 import { markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
-import { hashKey, openRunResults } from "../io/run-results.ts";
+import { hashKey, openRunResults, readResult } from "../io/run-results.ts";
 import { stemOfTable } from "../io/table-files.ts";
 import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
@@ -236,6 +236,7 @@ async function runSweep(
         tasks: planTune(choices.settings, choices.seeds ?? []),
         keyOf,
         nameOf,
+        readResult: (task, result) => readResult(TUNE_LINES, { key: keyOf(task), task, result }),
         results: resultsPath,
         quiet: options.json === true,
       },

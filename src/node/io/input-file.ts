@@ -23,7 +23,8 @@ const CHUNK_BYTES = 1 << 18;
  * such as "patients/*.parquet" that of the files that match: they are read as one, in natural order of their names.
  */
 export async function tableSourceFromPath(path: string): Promise<TableSource> {
-  if (path === "-") return tableSourceFromBytes(STDIN, await collect(limitPipe(STDIN, process.stdin, isFile(0))));
+  if (path === "-")
+    return tableSourceFromBytes(STDIN, await collect(limitPipe(STDIN, process.stdin, isFile(0))));
   const listed = await listTableFiles(path);
   if (listed === null) return openFile(path, basename(path));
   const { name, folder, files } = listed;

@@ -107,6 +107,23 @@ export function nameBeside(path: string, k: number): string {
   return `${dir === "" ? "" : `${dir.replace(/\/$/, "")}/`}${name}-${k}${ext}`;
 }
 
+/** Names that Windows keeps for devices, whatever follows the dot. */
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const MOST_NAME_BYTES = 255;
+
+/**
+ * Whether a name that came from elsewhere is that of a file in the folder it is written to: no path, no hidden file, no
+ * option, no device, and nothing that a terminal or a shell would take for more than a name.
+ */
+export function isPlainName(name: string): boolean {
+  return (
+    /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N} _.,+=@%()-]*[\p{L}\p{M}\p{N}_)])?$/u.test(name) &&
+    !name.includes("..") &&
+    !RESERVED.test(name) &&
+    Buffer.byteLength(name) <= MOST_NAME_BYTES
+  );
+}
+
 /** What is written, by kind: its description in a sentence, and the suffixes that fit. */
 const WRITTEN = {
   curves: { what: "curves are written as CSV or Parquet", fit: [".csv", ".parquet"] },

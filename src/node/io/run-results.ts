@@ -18,6 +18,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { z } from "zod";
 import { FormatError, GraduateError, InputError } from "../../core/errors.ts";
 import type { Runner } from "../../verbs/runs.ts";
 import { HEAD_START, parseHead, type ShardHead } from "../shards/shard-head.ts";
@@ -105,6 +106,25 @@ export interface KeptRun<Task, Result> {
 export interface RunForm<Task, Result> extends LineForm<KeptRun<Task, Result>> {
   /** The line of a run. */
   readonly write: (run: KeptRun<Task, Result>) => object;
+  /** A task that came from elsewhere; null if it is none. */
+  readonly readTask: (value: unknown) => Task | null;
+}
+
+const warned = z.object({ warnings: z.array(z.string().max(10_000)).max(10_000) });
+
+/** A result that came from elsewhere; null where its line would not be read as that of this run. */
+export function readResult<Task, Result extends { readonly warnings: readonly string[] }>(
+  form: Pick<RunForm<Task, Result>, "write" | "parse">,
+  { key, task, result }: KeptRun<Task, unknown>,
+): Result | null {
+  try {
+    const run = { key, task, result: result as Result };
+    const parsed = form.parse(JSON.parse(JSON.stringify(form.write(run), listArrays)));
+    return parsed?.key === key && warned.safeParse(result).success ? run.result : null;
+  } catch {
+    // What has not even the parts of a result.
+    return null;
+  }
 }
 
 /** A file of runs of one kind. */
