@@ -70,12 +70,22 @@ function pathsOf(cohort: CohortPlan): readonly string[] {
 
 async function describeFiles(plan: Plan, lines: readonly RunLine[]) {
   const used = plan.cohorts.filter(({ name }) => lines.some(({ cohort }) => cohort === name));
-  return Promise.all(
-    [...new Set(used.flatMap(pathsOf))].map(async (path) => ({
-      path,
-      sha256: await hashFile(checkoutFile(path)),
-    })),
+  const paths = [...new Set(used.flatMap(pathsOf))];
+  const files = await Promise.all(
+    paths.map(async (path) => ({ path, sha256: (await hashFile(checkoutFile(path))) ?? "" })),
   );
+  for (const file of files) await requireCheckoutFile(file);
+  return files;
+}
+
+/** Workers read what lies in their checkout, and nothing else. */
+async function requireCheckoutFile(file: PlanHead["files"][number]): Promise<void> {
+  const found = await requirePlanFile(file, checkoutFile("")).catch(() => null);
+  if (checkoutFile(file.path) === found) return;
+  throw new InputError(`no file "${file.path}" with the plan's SHA-256 is below this checkout`, {
+    code: "plan.file",
+    hint: "plans of a queue name files below the checkout, and every worker's checkout has the same",
+  });
 }
 
 const openReproduce: OpenRuns = async (head, shared) => {
@@ -84,12 +94,7 @@ const openReproduce: OpenRuns = async (head, shared) => {
   const known: readonly (RunBackend | undefined)[] = ["wasm", "webgpu"];
   if (backend === undefined || !known.includes(backend))
     throw new InputError(`no such backend: ${String(backend)}`, { code: "plan.backend", where: head.name });
-  const folder = checkoutFile("");
-  for (const file of head.files) {
-    const path = await requirePlanFile(file, folder);
-    if (checkoutFile(file.path) !== path)
-      throw new InputError(`a plan's file has no plain path: "${file.path}"`, { code: "plan.file" });
-  }
+  for (const file of head.files) await requireCheckoutFile(file);
   const failureOf = (result: unknown) => {
     const outcome = result as RunOutcome;
     return outcome.kind === "failed" ? outcome.failure : null;
