@@ -10,7 +10,7 @@ import type { RunEvent } from "../../verbs/runs.ts";
 import { isPlainName, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { endBySignal, onInterrupt } from "../io/process-end.ts";
 import { COMPARE_LINES, TUNE_LINES } from "../io/run-lines.ts";
-import { type KeptRun, openRunResults, type RunForm } from "../io/run-results.ts";
+import { type KeptRun, openRunResults, type QueuedForm } from "../io/run-results.ts";
 import { addQueueAddress, type QueueOptions, requireQueue } from "../options/queue-option.ts";
 import { sayQueueGoesOn } from "../print/follow-runs.ts";
 import {
@@ -56,7 +56,10 @@ export function addJobs(program: Command): void {
     .description("show the plans in a queue, wait for one, cancel or forget it")
     .addArgument(new Argument("[action]", "what to do").choices(ACTIONS).default("list"))
     .argument("[plan]", "its name, or the beginning of it");
-  addQueueAddress(command, "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required)")
+  addQueueAddress(
+    command,
+    "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required); GRADUATE_QUEUE_KEY checks results",
+  )
     .option(
       "--results <file>",
       "resume: where the results go (default: the plain name the submitter gave, in this folder)",
@@ -145,10 +148,10 @@ async function cancelPlan(queue: OpenQueue, head: PlanHead): Promise<void> {
 const FORMS: Readonly<Record<string, AnyForm>> = { tune: widen(TUNE_LINES), compare: widen(COMPARE_LINES) };
 
 type AnyResult = { readonly warnings: readonly string[] };
-type AnyForm = RunForm<unknown, AnyResult>;
+type AnyForm = QueuedForm<unknown, AnyResult>;
 
 /** Tasks and results come from Redis, and are the form's own after it has read them. */
-function widen<Task, Result extends AnyResult>(form: RunForm<Task, Result>): AnyForm {
+function widen<Task, Result extends AnyResult>(form: QueuedForm<Task, Result>): AnyForm {
   return { ...form, write: (run) => form.write(run as KeptRun<Task, Result>) };
 }
 

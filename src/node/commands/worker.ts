@@ -36,7 +36,10 @@ export function addWorker(program: Command, loadRunKinds?: LoadRunKinds): void {
   const command = program
     .command("worker")
     .description("make the runs that tune, compare and reproduce have put into a queue (--queue)");
-  addQueueAddress(command, "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required)")
+  addQueueAddress(
+    command,
+    "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required); GRADUATE_QUEUE_KEY seals results",
+  )
     .addOption(
       new Option("--concurrency <n>", "runs at a time, each on one thread")
         .argParser(parseThreads)

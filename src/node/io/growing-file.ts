@@ -1,9 +1,9 @@
 /**
  * The one writer of files. The bytes go to a file beside the target, reach the disk, and take the target's name in one
  * step. A full disk, an error or a kill in the middle leaves what was there before; if two programs write to one path,
- * the later one wins and nothing is mixed, or takes another name (`writeUnclaimed`). Links are followed, even one that leads to nothing yet. Standard output,
- * pipes and devices get the bytes at once. What a killed run left beside a path is removed when that path is written
- * again.
+ * the later one wins and nothing is mixed, or it takes another name (`writeUnclaimed`). Links are followed, even one
+ * that leads to nothing yet. Standard output, pipes and devices get the bytes at once. What a killed run left beside a
+ * path is removed when that path is written again.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, unlinkSync } from "node:fs";

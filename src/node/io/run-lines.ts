@@ -18,7 +18,7 @@ import type { TuneResult, TuneTask } from "../../verbs/tune.ts";
 import { SETTING_OPTIONS, type Setting, type SettingName } from "../../verbs/tuning/settings.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programVersion, type TableFile } from "./provenance.ts";
-import { hashKey, KEY_PATTERN, type RunForm } from "./run-results.ts";
+import { hashKey, KEY_PATTERN, type QueuedForm } from "./run-results.ts";
 
 /** The part of a key that all runs of a plan share; `what` names what needs it, for error messages. */
 export function hashShared(
@@ -151,7 +151,7 @@ function writeCauses(result: CauseResult | null | undefined): { readonly byCause
   return { byCause: { scores, audit: result.audit as unknown as CauseLine["audit"], draws } };
 }
 
-export const COMPARE_LINES: RunForm<CompareTask, MethodResult> = {
+export const COMPARE_LINES: QueuedForm<CompareTask, MethodResult> = {
   of: "compare",
   code: "compare.results",
   option: "--results",
@@ -214,7 +214,7 @@ const tuneTask = z.strictObject({
   seed: z.int().min(0),
 });
 
-export const TUNE_LINES: RunForm<TuneTask, TuneResult> = {
+export const TUNE_LINES: QueuedForm<TuneTask, TuneResult> = {
   of: "tune",
   code: "tune.results",
   option: "--results",

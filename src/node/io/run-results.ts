@@ -106,6 +106,10 @@ export interface KeptRun<Task, Result> {
 export interface RunForm<Task, Result> extends LineForm<KeptRun<Task, Result>> {
   /** The line of a run. */
   readonly write: (run: KeptRun<Task, Result>) => object;
+}
+
+/** The same for runs that travel: by a queue, whoever writes there. */
+export interface QueuedForm<Task, Result> extends RunForm<Task, Result> {
   /** A task that came from elsewhere; null if it is none. */
   readonly readTask: (value: unknown) => Task | null;
 }
@@ -209,8 +213,8 @@ function listArrays(_key: string, value: unknown): unknown {
 /*
  * The file below them grows during hours of work. Each append is either complete on disk or absent: a part that a
  * full disk let through is cut off at once, and a part that a kill left is cut off at the next start. A file that is
- * something else is refused, not appended to, and so is one that another program writes to (file-lock.ts). Files written
- * once are handled by growing-file.ts.
+ * something else is refused, not appended to, and so is one that another program writes to (file-lock.ts). Files
+ * written once are handled by growing-file.ts.
  */
 
 /** A file of lines, open for appending. */

@@ -4,7 +4,7 @@
  * cancelled stays so. What is no run or no result of this program is passed over by name, and reaches no file.
  */
 import type { RunEvent } from "../../verbs/runs.ts";
-import { type RunForm, readResult } from "../io/run-results.ts";
+import { type QueuedForm, readResult } from "../io/run-results.ts";
 import type { OpenQueue } from "./open-queue.ts";
 import { unpackJson } from "./packed-json.ts";
 import { markCollected, type PlanHead, requireSealed } from "./plan-heads.ts";
@@ -15,7 +15,7 @@ import { collectRuns } from "./run-in-queue.ts";
 const EVERY_LIST = ["completed", "failed", "active", "wait", "delayed", "prioritized", "paused"] as const;
 
 export interface FollowOptions<Task, Result> {
-  readonly form: RunForm<Task, Result>;
+  readonly form: QueuedForm<Task, Result>;
   /** Keys of runs whose results are known. */
   readonly known: ReadonlyMap<string, unknown>;
   readonly signal: AbortSignal;
@@ -63,7 +63,7 @@ export async function followPlanInQueue<Task, Result extends { readonly warnings
 async function readRuns<Task>(
   queue: OpenQueue,
   { id: plan, name }: PlanHead,
-  { readTask }: Pick<RunForm<Task, unknown>, "readTask">,
+  { readTask }: Pick<QueuedForm<Task, unknown>, "readTask">,
   tell: (sentence: string) => void,
 ): Promise<readonly FoundRun<Task>[]> {
   const ids = [...new Set(await readJobIds(queue, plan, EVERY_LIST))];

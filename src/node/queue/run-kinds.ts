@@ -1,7 +1,7 @@
 /**
  * From a plan in Redis to what makes its runs here. The table is read below this worker's folder, or from bytes that
- * were shipped, after its SHA-256 is found to be the plan's; then it is prepared as the command would prepare it. An error here is
- * this worker's reason to take no run of the plan: another worker may well have the right table.
+ * were shipped, after its SHA-256 is found to be the plan's; then it is prepared as the command would prepare it. An
+ * error here is this worker's reason to take no run of the plan: another worker may well have the right table.
  */
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
