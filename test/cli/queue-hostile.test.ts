@@ -212,6 +212,32 @@ describe.skipIf(missing !== null)("with a Redis", { timeout: 120_000 }, () => {
     expect(existsSync(join(work, "-.tune.jsonl"))).toBe(false);
   });
 
+  test.each([
+    "graduate:plans",
+    "graduate:workers",
+    "graduate:cancelled",
+    "graduate:collected",
+    "graduate:runs:ID:wait",
+  ])("a key of another kind is one sentence, for whoever reads it: %s", async (key) => {
+    await queue.redis.call("FLUSHALL");
+    await submit(sweep("tables/gbsg.csv"));
+    const name = key.replace("ID", id);
+    await queue.redis.call("DEL", name);
+    await queue.redis.call("SET", name, "words");
+    const args = [...sweep("tables/gbsg.csv"), "--results", "none.jsonl"];
+    const said = [["jobs"], ["worker", "--until-empty", "--concurrency", "1"], args].map((one) => run(one));
+    const refused = said.filter(({ code }) => code !== 0);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { code, stderr } of refused) {
+      expect([code, oneLine(stderr)]).toEqual([
+        1,
+        expect.stringMatching(/the queue at redis:\S+ cannot be read \(WRONGTYPE/),
+      ]);
+      expect(stderr).not.toMatch(/^\s+at |a bug/m);
+    }
+    expect(existsSync(join(work, "none.jsonl"))).toBe(false);
+  });
+
   test("a key: the sweep of one machine, and a short key is refused", async () => {
     await queue.redis.call("FLUSHALL");
     const env = { ...process.env, GRADUATE_QUEUE_KEY: "0123456789abcdef0123456789abcdef" };

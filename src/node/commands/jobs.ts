@@ -42,6 +42,7 @@ import {
   requireHead,
   sayCommand,
 } from "../queue/plan-heads.ts";
+import { orExplain } from "../queue/read-redis.ts";
 
 const ACTIONS = ["list", "resume", "cancel", "forget"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -77,15 +78,24 @@ async function runJobs(action: Action, asked: string | undefined, options: JobsO
   }
   const queue = await openQueue(url, { onTrouble: warn });
   try {
-    if (action === "list" || asked === undefined) return await listPlans(queue);
-    const head = await requireHead(queue, asked);
-    if (action === "resume") return await resumePlan(queue, head, options);
-    if (action === "cancel") return await cancelPlan(queue, head);
-    await forgetPlan(queue, head.id);
-    print(`${head.name} is forgotten: its runs and their results are no longer in Redis`);
+    await orExplain(queue, act(queue, action, asked, options));
   } finally {
     queue.close();
   }
+}
+
+async function act(
+  queue: OpenQueue,
+  action: Action,
+  asked: string | undefined,
+  options: JobsOptions,
+): Promise<void> {
+  if (action === "list" || asked === undefined) return listPlans(queue);
+  const head = await requireHead(queue, asked);
+  if (action === "resume") return resumePlan(queue, head, options);
+  if (action === "cancel") return cancelPlan(queue, head);
+  await forgetPlan(queue, head.id);
+  print(`${head.name} is forgotten: its runs and their results are no longer in Redis`);
 }
 
 async function countPlan(queue: OpenQueue, id: string): Promise<PlanCounts> {

@@ -13,6 +13,7 @@ import { parsePositive, parseThreads } from "../options/table-options.ts";
 import { say, warn } from "../print/output.ts";
 import { attendQueue } from "../queue/attend-queue.ts";
 import { openQueue } from "../queue/open-queue.ts";
+import { orExplain } from "../queue/read-redis.ts";
 import { type OpenRuns, RUN_KINDS } from "../queue/run-kinds.ts";
 
 interface WorkerOptions extends QueueOptions {
@@ -94,7 +95,7 @@ async function runWorker(options: WorkerOptions, loadRunKinds?: LoadRunKinds): P
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   try {
     say(`worker ${name} at ${queue.address.shown}: up to ${countOf(concurrency, "run")} at a time`);
-    const made = await attendQueue(queue, {
+    const attending = attendQueue(queue, {
       name,
       concurrency,
       lostAfter,
@@ -105,6 +106,7 @@ async function runWorker(options: WorkerOptions, loadRunKinds?: LoadRunKinds): P
       stop: stop.signal,
       abandon: abandon.signal,
     });
+    const made = await orExplain(queue, attending);
     say(`worker ${name} has made ${countOf(made, "run")}`);
   } finally {
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.removeListener(signal, onSignal);

@@ -72,19 +72,30 @@ for i, key in ipairs(KEYS) do
 end
 return jobs`;
 
-/** A Redis error says what it could not do with a key: something else has been put there. */
-export async function orExplain<Value>({ address }: OpenQueue, answer: Promise<Value>): Promise<Value> {
+/** An answer of Redis that says what it could not do with a key: something else has been put there. */
+export async function orExplain<Value>(
+  queue: Pick<OpenQueue, "address">,
+  answer: Promise<Value>,
+): Promise<Value> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof GraduateError || (error as Error)?.name !== "ReplyError") throw error;
-    const why = address.hideSecrets((error as Error).message).slice(0, MOST_PROGRESS * 4);
-    throw new BackendError(`the queue at ${address.shown} cannot be read (${why})`, {
-      code: "queue.damaged",
-      hint: "another program has written to keys that begin with graduate: and redis-cli can remove them",
-    });
+    throw explainReply(queue, error);
   }
 }
+
+/** The same error, unless it is Redis' own. */
+export function explainReply({ address }: Pick<OpenQueue, "address">, error: unknown): unknown {
+  if (error instanceof GraduateError || (error as Error | null)?.name !== "ReplyError") return error;
+  const why = address.hideSecrets((error as Error).message).slice(0, MOST_REPLY);
+  return new BackendError(`the queue at ${address.shown} cannot be read (${why})`, {
+    code: "queue.damaged",
+    hint: "another program has written to keys that begin with graduate: and redis-cli can remove them",
+  });
+}
+
+/** Characters of an answer that a message repeats. */
+const MOST_REPLY = 256;
 
 function evaluate(
   queue: OpenQueue,

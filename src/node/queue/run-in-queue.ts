@@ -24,7 +24,7 @@ import {
 import { sayUnsealed } from "./queue-key.ts";
 import type { AddedJob, Queue } from "./queue-packages.ts";
 import { jobIdOf, MOST_ATTEMPTS, sealedResult, sealedRun, toJob } from "./queued-run.ts";
-import { type JobTexts, orExplain, readJobIds, readJobs } from "./read-redis.ts";
+import { explainReply, type JobTexts, orExplain, readJobIds, readJobs } from "./read-redis.ts";
 import { orAbort, pause } from "./stoppable.ts";
 
 /** A plan as it is submitted. */
@@ -75,6 +75,8 @@ export function runInQueue<Task, Result>(
       const jobOf = createJobs(queue, plan);
       yield* collectRuns({ queue, runs, plan, tasks, jobOf, signal, tell });
       await markCollected(queue, plan.head.id);
+    } catch (error) {
+      throw explainReply(queue, error);
     } finally {
       // While Redis is away a polite end would wait for it.
       runs.close().catch(() => undefined);
