@@ -43,7 +43,6 @@ async function runLocally(): Promise<readonly number[]> {
 async function runQueued(name: string): Promise<readonly number[]> {
   const keyOf = ({ n }: TinyTask) => hashKey([name, n]);
   const head = {
-    queue: 1 as const,
     id: hashKey([name]),
     name,
     command: "tiny",
@@ -52,9 +51,10 @@ async function runQueued(name: string): Promise<readonly number[]> {
     isShipped: false,
     total: RUNS,
     results: "tiny.jsonl",
-    said: "graduate tiny",
+    said: [],
   };
-  const plan = { head, shared: {}, table: null, keys: tasks.map(keyOf), keyOf, nameOf: String };
+  const readResult = (_: TinyTask, value: unknown) => value as TinyResult;
+  const plan = { head, shared: {}, table: null, keys: tasks.map(keyOf), keyOf, nameOf: String, readResult };
   const options = {
     open: () => openQueue(URL_OF_QUEUE),
     signal: new AbortController().signal,

@@ -38,7 +38,8 @@ export {
   warn,
 } from "./print/output.ts";
 export type { PlanHead } from "./queue/plan-heads.ts";
-export { type OpenRuns, requireSameFile } from "./queue/run-kinds.ts";
+export { requirePlanFile } from "./queue/plan-tables.ts";
+export type { OpenRuns } from "./queue/run-kinds.ts";
 export type { RunSource } from "./queue/run-lane.ts";
 export { runSubmitted, type SubmittedPlan } from "./queue/submit-plan.ts";
 export { pickShard, type Shard } from "./shards/shard.ts";

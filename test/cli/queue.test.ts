@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRedis, findMissing, PASSWORD, type TestRedis } from "../node/redis-server.ts";
 import { type CliResult, launcher, root, runCli, writeScratch } from "./run-cli.ts";
@@ -116,12 +116,14 @@ describe.skipIf(missing !== null)("with a Redis", { timeout: 120_000 }, () => {
     appendFileSync(at("other.csv"), "1,2,3\n");
     const one = worker();
     const listed = await until(/is refused by/);
-    expect(listed.replace(/\s+/g, " ")).toContain("does not have the SHA-256 that the plan was made with");
+    expect(listed.replace(/\s+/g, " ")).toContain(
+      "with the plan's SHA-256 is not below this worker's folder",
+    );
     writeScratch("other.csv", other);
     const two = worker();
     expect((await submitter.ended).code).toBe(0);
     const [refusing, working] = await Promise.all([stop(one), stop(two)]);
-    expect(refusing.stderr).toContain("is left to other workers: another table");
+    expect(refusing.stderr).toContain("is left to other workers: the table");
     expect(working.stderr).toContain("has made 2 runs");
     expect(read("other.jsonl")).toBe(read("other.csv.jsonl"));
   });
@@ -147,27 +149,26 @@ describe.skipIf(missing !== null)("with a Redis", { timeout: 120_000 }, () => {
   });
 
   test("reproduce: the lines of one machine, but for their seconds", async () => {
-    const groups = writeScratch(
-      "queue-groups.json",
-      JSON.stringify({ all: true, groups: [{ where: "grade = 3" }] }),
-    );
     const cohort = {
-      name: "gbsg",
+      name: "nwtco",
       kind: "table",
-      table: "test/tables/gbsg.csv",
-      groups: relative(root, groups),
-      time: "rfstime",
-      event: "status",
-      drop: ["pid"],
-      sizes: [412, 137, 137],
+      table: "datasets/nwtco/nwtco.csv",
+      groups: "datasets/nwtco/groups.json",
+      time: "edrel",
+      event: "rel",
+      drop: ["seqno"],
+      sizes: [2416, 806, 806],
       paperSlack: 0.02,
     };
-    const parts = [{ cohorts: ["gbsg"], systems: ["cox"], seeds: { from: 1, count: 2 } }];
+    const parts = [{ cohorts: ["nwtco"], systems: ["cox"], seeds: { from: 1, count: 2 } }];
     const settings = { name: "queued", about: "Cox", preset: "default", repeats: "splits", draws: 0 };
     const plan = writeScratch("queued.json", JSON.stringify({ ...settings, cohorts: [cohort], parts }));
     const one = worker();
     const made = await queued(["reproduce", "plan", plan, "--out", at("made.jsonl")]).ended;
-    expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/^2\/2 gbsg, cox, seed 2: C 0\.6/m)]);
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^2\/2 nwtco, cox, seed 2: C 0\.\d/m),
+    ]);
     await stop(one);
     expect(runCli(["reproduce", "plan", plan, "--out", at("here.jsonl"), "--workers", "1"]).code).toBe(0);
     expect(withoutSeconds(read("made.jsonl"))).toBe(withoutSeconds(read("here.jsonl")));

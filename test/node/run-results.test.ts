@@ -150,7 +150,9 @@ test("lines of several kinds: the reader and writer of a plan with a heading", (
   const file = openLines(path, form);
   file.append({ plan: "one" }, { run: 1 });
   file.close();
-  expect(openLines(path, form).lines).toEqual([{ plan: "one" }, { run: 1 }]);
+  const again = openLines(path, form);
+  expect(again.lines).toEqual([{ plan: "one" }, { run: 1 }]);
+  again.close();
   appendFileSync(path, "{}\n");
   expect(() => openLines(path, form)).toThrow(FormatError);
   expect(() => openLines(path, form)).toThrow(/not a results file of reproduce/);

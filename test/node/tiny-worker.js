@@ -10,12 +10,14 @@ await attendQueue(queue, {
   name: `tiny-${process.pid}`,
   concurrency: Number(concurrency),
   lostAfter: Number(lostAfter),
+  tables: ".",
   untilEmpty: false,
   kinds: {
     tiny: async (_head, shared) => ({
       module: new URL("tiny-runs.js", import.meta.url),
       shared,
       place: "thread",
+      readTask: (task) => (typeof task?.n === "number" ? task : null),
     }),
   },
   tell: () => {},

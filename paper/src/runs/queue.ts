@@ -8,12 +8,23 @@ import {
   hashKey,
   type OpenRuns,
   type PlanHead,
-  requireSameFile,
+  requirePlanFile,
   runSubmitted,
 } from "graduate-survival/node";
-import { checkoutFile } from "./checkout.ts";
-import { lineKey, type Plan, parsePlan, planContent, type RunLine } from "./plan.ts";
+import { z } from "zod";
+import { checkoutFile, VERSION } from "./checkout.ts";
+import {
+  type CohortPlan,
+  expandPlan,
+  lineKey,
+  type Plan,
+  parsePlan,
+  planContent,
+  type RunLine,
+  SYSTEM_NAMES,
+} from "./plan.ts";
 import { passOn, type ReproducePoolOptions, workerFile } from "./pool.ts";
+import { RESULT_LINES } from "./results.ts";
 import type { RunBackend, RunOutcome, SharedPlan } from "./worker.ts";
 
 export interface QueuedLinesOptions extends Omit<ReproducePoolOptions, "workers"> {
@@ -45,6 +56,7 @@ export async function runLinesInQueue(
       quiet: false,
       keyOf: (line) => hashKey([content, lineKey(line)]),
       nameOf: ({ cohort, system, seed }) => `${cohort}, ${system}, seed ${seed}`,
+      readResult: (line, outcome) => readOutcome(line, outcome),
       lost: (_, failure) => ({ kind: "failed", failure }),
     },
     signal,
@@ -52,15 +64,28 @@ export async function runLinesInQueue(
   await passOn(runner(lines), { onDone, onProgress });
 }
 
-async function describeFiles(plan: Plan, lines: readonly RunLine[]): Promise<PlanHead["files"]> {
+function pathsOf(cohort: CohortPlan): readonly string[] {
+  return [cohort.groups, cohort.kind === "table" ? cohort.table : cohort.auditOnly];
+}
+
+async function describeFiles(plan: Plan, lines: readonly RunLine[]) {
   const used = plan.cohorts.filter(({ name }) => lines.some(({ cohort }) => cohort === name));
-  const paths = used.flatMap((cohort) => [
-    cohort.groups,
-    cohort.kind === "table" ? cohort.table : cohort.auditOnly,
-  ]);
-  return Promise.all(
-    [...new Set(paths)].map(async (path) => ({ path, sha256: await hashFile(checkoutFile(path)) })),
+  const paths = [...new Set(used.flatMap(pathsOf))];
+  const files = await Promise.all(
+    paths.map(async (path) => ({ path, sha256: (await hashFile(checkoutFile(path))) ?? "" })),
   );
+  for (const file of files) await requireCheckoutFile(file);
+  return files;
+}
+
+/** Workers read what lies in their checkout, and nothing else. */
+async function requireCheckoutFile(file: PlanHead["files"][number]): Promise<void> {
+  const found = await requirePlanFile(file, checkoutFile("")).catch(() => null);
+  if (checkoutFile(file.path) === found) return;
+  throw new InputError(`no file "${file.path}" with the plan's SHA-256 is below this checkout`, {
+    code: "plan.file",
+    hint: "plans of a queue name files below the checkout, and every worker's checkout has the same",
+  });
 }
 
 const openReproduce: OpenRuns = async (head, shared) => {
@@ -69,13 +94,55 @@ const openReproduce: OpenRuns = async (head, shared) => {
   const known: readonly (RunBackend | undefined)[] = ["wasm", "webgpu"];
   if (backend === undefined || !known.includes(backend))
     throw new InputError(`no such backend: ${String(backend)}`, { code: "plan.backend", where: head.name });
-  for (const { path, sha256 } of head.files) await requireSameFile(checkoutFile(path), path, sha256);
+  for (const file of head.files) await requireCheckoutFile(file);
   const failureOf = (result: unknown) => {
     const outcome = result as RunOutcome;
     return outcome.kind === "failed" ? outcome.failure : null;
   };
-  return { module: workerFile(), shared: { plan: checked, backend }, place: "process", failureOf };
+  const readTask = createTaskReader(checked, head);
+  return { module: workerFile(), shared: { plan: checked, backend }, place: "process", readTask, failureOf };
 };
+
+const lineSchema = z.strictObject({
+  plan: z.string(),
+  cohort: z.string(),
+  system: z.enum(SYSTEM_NAMES),
+  seed: z.int(),
+});
+
+/** Runs of the plan whose cohort's files were all found to be the plan's. */
+function createTaskReader(plan: Plan, { files }: PlanHead): (value: unknown) => RunLine | null {
+  const found = new Set(files.map(({ path }) => path));
+  const cohorts = plan.cohorts.filter((cohort) => pathsOf(cohort).every((path) => found.has(path)));
+  const known = new Set(cohorts.map(({ name }) => name));
+  const planned = new Set(expandPlan(plan).map(lineKey));
+  return (value) => {
+    const line = lineSchema.safeParse(value).data;
+    const isOurs = line !== undefined && line.plan === plan.name && planned.has(lineKey(line));
+    return isOurs && known.has(line.cohort) ? line : null;
+  };
+}
+
+const doneSchema = z.strictObject({
+  kind: z.literal("done"),
+  result: z.record(z.string(), z.unknown()),
+  names: z.unknown(),
+});
+
+/** What a worker left, if its lines would be read as those of this run. */
+function readOutcome(line: RunLine, value: unknown): RunOutcome | null {
+  const done = doneSchema.safeParse(value).data;
+  if (done === undefined) return null;
+  const asLine = (json: unknown) => RESULT_LINES.parse(JSON.parse(JSON.stringify(json ?? null)));
+  const [run, names] = [asLine({ ...done.result, version: VERSION }), asLine(done.names)];
+  if (run?.kind !== "run" || names?.kind !== "cohort") return null;
+  const isOurs =
+    run.line.run.plan === line.plan &&
+    lineKey(run.line.run) === lineKey(line) &&
+    names.line.plan === line.plan &&
+    names.line.cohort === line.cohort;
+  return isOurs ? (value as RunOutcome) : null;
+}
 
 /** For `graduate worker` in a checkout. */
 export const runKinds: Readonly<Record<string, OpenRuns>> = { reproduce: openReproduce };

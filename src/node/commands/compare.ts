@@ -31,7 +31,7 @@ import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
 import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
-import { hashKey, openRunResults } from "../io/run-results.ts";
+import { hashKey, openRunResults, readResult } from "../io/run-results.ts";
 import { stemOfTable } from "../io/table-files.ts";
 import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
@@ -233,8 +233,10 @@ function submitRuns(
   const subject = { reading: readingOptions(options), request, splits, deterministic };
   const tasks = planComparison(methods, splits, splits.length === 1 ? replicates : null);
   const about = describeSubject(file, subject);
-  return (signal) =>
-    runSubmitted({ ...about, url, command: "compare", ship, tasks, keyOf, nameOf, results, quiet }, signal);
+  const read = (task: CompareTask, result: unknown) =>
+    readResult(COMPARE_LINES, { key: keyOf(task), task, result });
+  const plan = { ...about, url, command: "compare", ship, tasks, keyOf, nameOf, readResult: read };
+  return (signal) => runSubmitted({ ...plan, results, quiet }, signal);
 }
 
 /** With one worker, runs are made in this thread; with more, by worker threads. */

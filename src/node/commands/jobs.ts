@@ -7,9 +7,10 @@ import { Argument, type Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { countOf } from "../../core/text.ts";
 import type { RunEvent } from "../../verbs/runs.ts";
-import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { isPlainName, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { endBySignal, onInterrupt } from "../io/process-end.ts";
 import { COMPARE_LINES, TUNE_LINES } from "../io/run-lines.ts";
-import { type KeptRun, openRunResults, type RunForm } from "../io/run-results.ts";
+import { type KeptRun, openRunResults, type QueuedForm } from "../io/run-results.ts";
 import { addQueueAddress, type QueueOptions, requireQueue } from "../options/queue-option.ts";
 import { sayQueueGoesOn } from "../print/follow-runs.ts";
 import {
@@ -39,7 +40,9 @@ import {
   type PlanHead,
   readClock,
   requireHead,
+  sayCommand,
 } from "../queue/plan-heads.ts";
+import { orExplain } from "../queue/read-redis.ts";
 
 const ACTIONS = ["list", "resume", "cancel", "forget"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -54,10 +57,13 @@ export function addJobs(program: Command): void {
     .description("show the plans in a queue, wait for one, cancel or forget it")
     .addArgument(new Argument("[action]", "what to do").choices(ACTIONS).default("list"))
     .argument("[plan]", "its name, or the beginning of it");
-  addQueueAddress(command, "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required)")
+  addQueueAddress(
+    command,
+    "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required); GRADUATE_QUEUE_KEY checks results",
+  )
     .option(
       "--results <file>",
-      "resume: where the results go (default: the name the submitter gave, in this folder)",
+      "resume: where the results go (default: the plain name the submitter gave, in this folder)",
     )
     .action(runJobs);
 }
@@ -72,21 +78,30 @@ async function runJobs(action: Action, asked: string | undefined, options: JobsO
   }
   const queue = await openQueue(url, { onTrouble: warn });
   try {
-    if (action === "list" || asked === undefined) return await listPlans(queue);
-    const head = await requireHead(queue, asked);
-    if (action === "resume") return await resumePlan(queue, head, options);
-    if (action === "cancel") return await cancelPlan(queue, head);
-    await forgetPlan(queue, head.id);
-    print(`${head.name} is forgotten: its runs and their results are no longer in Redis`);
+    await orExplain(queue, act(queue, action, asked, options));
   } finally {
     queue.close();
   }
 }
 
+async function act(
+  queue: OpenQueue,
+  action: Action,
+  asked: string | undefined,
+  options: JobsOptions,
+): Promise<void> {
+  if (action === "list" || asked === undefined) return listPlans(queue);
+  const head = await requireHead(queue, asked);
+  if (action === "resume") return resumePlan(queue, head, options);
+  if (action === "cancel") return cancelPlan(queue, head);
+  await forgetPlan(queue, head.id);
+  print(`${head.name} is forgotten: its runs and their results are no longer in Redis`);
+}
+
 async function countPlan(queue: OpenQueue, id: string): Promise<PlanCounts> {
   const runs = queue.openRuns(id);
   try {
-    return await countRuns(runs);
+    return await countRuns(queue, runs);
   } finally {
     await runs.close();
   }
@@ -121,18 +136,19 @@ function sayAge(seconds: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-async function cancelPlan(queue: OpenQueue, { id, name, said }: PlanHead): Promise<void> {
+async function cancelPlan(queue: OpenQueue, head: PlanHead): Promise<void> {
+  const { id, name } = head;
   const runs = queue.openRuns(id);
   try {
-    const before = await countRuns(runs);
+    const before = await countRuns(queue, runs);
     await markCancelled(queue, id);
     await runs.drain(true);
-    const after = await countRuns(runs);
+    const after = await countRuns(queue, runs);
     const gone = countOf(before.waiting - after.waiting, "run");
     const begun = after.active === 0 ? "" : `; ${countOf(after.active, "run")} under way will end`;
     print(`${name}: ${gone} taken back${begun}; ${countOf(after.done, "result")} stay in Redis`);
     print("the same command, with --queue, submits the others again:");
-    print(`  ${said}`);
+    print(`  ${sayCommand(head)}`);
   } finally {
     await runs.close();
   }
@@ -141,11 +157,21 @@ async function cancelPlan(queue: OpenQueue, { id, name, said }: PlanHead): Promi
 /** Commands whose lines this one can write. */
 const FORMS: Readonly<Record<string, AnyForm>> = { tune: widen(TUNE_LINES), compare: widen(COMPARE_LINES) };
 
-type AnyForm = RunForm<unknown, unknown>;
+type AnyResult = { readonly warnings: readonly string[] };
+type AnyForm = QueuedForm<unknown, AnyResult>;
 
-/** Tasks and results come from Redis as the form's own. */
-function widen<Task, Result>(form: RunForm<Task, Result>): AnyForm {
+/** Tasks and results come from Redis, and are the form's own after it has read them. */
+function widen<Task, Result extends AnyResult>(form: QueuedForm<Task, Result>): AnyForm {
   return { ...form, write: (run) => form.write(run as KeptRun<Task, Result>) };
+}
+
+/** The name that the submitter gave, unless it could be anything but that of a results file in this folder. */
+function placeResults({ name, results }: PlanHead): string {
+  if (isPlainName(results) && results.endsWith(".jsonl")) return results;
+  throw new InputError(`the results of ${name} have no plain name that ends in .jsonl: "${results}"`, {
+    code: "queue.results",
+    hint: "name the file yourself: --results runs.jsonl",
+  });
 }
 
 /** Writes what the submitter would have written. What the runs say together is for the command itself to print. */
@@ -153,28 +179,27 @@ async function resumePlan(queue: OpenQueue, head: PlanHead, options: JobsOptions
   const form = Object.hasOwn(FORMS, head.command) ? FORMS[head.command] : undefined;
   if (form === undefined) {
     print(`results of ${head.command} are collected by the same command, with --queue:`);
-    return print(`  ${head.said}`);
+    return print(`  ${sayCommand(head)}`);
   }
-  const path = options.results ?? head.results;
+  const path = options.results ?? placeResults(head);
   await refuseUnwritable([path]);
   refuseWrongSuffix({ runs: path });
   const stop = new AbortController();
-  const onInterrupt = () => stop.abort();
-  process.removeAllListeners("SIGINT");
-  process.once("SIGINT", onInterrupt);
+  const leave = onInterrupt(() => (stop.signal.aborted ? endBySignal("SIGINT") : stop.abort()));
   const file = openRunResults(path, form);
   let done = 0;
-  const onEvent = (event: RunEvent<unknown>, run: Omit<KeptRun<unknown, unknown>, "result">) => {
+  const onEvent = (event: RunEvent<AnyResult>, run: Omit<KeptRun<unknown, unknown>, "result">) => {
     if (event.type !== "result") return;
     file.append({ ...run, result: event.result });
     done++;
     if (isLive()) showLive(`${head.name}: ${done} more of ${countOf(head.total, "run")}`);
   };
   try {
-    await followPlanInQueue(queue, head, { known: file.recorded, signal: stop.signal, tell: warn, onEvent });
+    const following = { form, known: file.recorded, signal: stop.signal, tell: warn, onEvent };
+    await followPlanInQueue(queue, head, following);
     clearLive();
     print(`${head.name}: all its runs are in ${path}; this prints what they say:`);
-    print(`  ${head.said}`);
+    print(`  ${sayCommand(head)}`);
   } catch (error) {
     clearLive();
     if (!stop.signal.aborted) throw error;
@@ -182,7 +207,6 @@ async function resumePlan(queue: OpenQueue, head: PlanHead, options: JobsOptions
     say(`\ngraduate: interrupted; ${countOf(done, "run")} more are in ${path}\n${sayQueueGoesOn()}`);
   } finally {
     file.close();
-    process.removeListener("SIGINT", onInterrupt);
-    process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+    leave();
   }
 }

@@ -1,9 +1,12 @@
 /** `graduate merge`: the results files of shards as one file, and which runs are still missing. */
 import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
 import { countOf } from "../../core/text.ts";
+import { lockFile } from "../io/file-lock.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { readTextFile } from "../io/input-file.ts";
 import { refuseUnwritable } from "../io/output-path.ts";
+import { createUnwritableError } from "../io/write-errors.ts";
 import { print, warn } from "../print/output.ts";
 import { EXIT_REQUIREMENT } from "../print/write-report.ts";
 import { type MissingRuns, mergeLines } from "../shards/merge-lines.ts";
@@ -22,6 +25,25 @@ export function addMerge(program: Command): void {
 
 async function runMerge(paths: readonly string[], { out }: { readonly out: string }): Promise<void> {
   await refuseUnwritable([out]);
+  const unlock = lockResults(out);
+  try {
+    await mergeFiles(paths, out);
+  } finally {
+    unlock();
+  }
+}
+
+/** A program that appends to the file would go on with the one that is replaced. */
+function lockResults(out: string): () => void {
+  try {
+    return lockFile(out, "name another file (--out)");
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw createUnwritableError(out, "the results", error);
+  }
+}
+
+async function mergeFiles(paths: readonly string[], out: string): Promise<void> {
   const files = await Promise.all(
     paths.map(async (path) => ({ path, text: await readTextFile(path, "the results") })),
   );

@@ -23,7 +23,7 @@ import { fingerprintRun } from "../../verbs/run-origin.ts";
 import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { takesAllRows } from "../../verbs/train-request.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
-import { findUnclaimed, markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { openTableFile, TABLE_ARGUMENT } from "../options/table-options.ts";
 import {
@@ -231,10 +231,7 @@ async function keepModel(
   { out: asked }: TrainOptions,
 ): Promise<{ readonly out?: string }> {
   if (asked === undefined) return {};
-  const out = await findUnclaimed(asked, mark);
-  if (out !== asked) warn(`${asked} was written by another program meanwhile: this model is in ${out}`);
-  await writeModel(out, model);
-  return { out };
+  return { out: await writeModel(asked, model, mark) };
 }
 
 function refuseOtherRun(path: string): InputError {

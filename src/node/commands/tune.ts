@@ -36,10 +36,10 @@ import {
   spellSetting,
 } from "../../verbs/tuning/settings.ts";
 import { writeModel } from "../io/model-file.ts";
-import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
-import { hashKey, openRunResults } from "../io/run-results.ts";
+import { hashKey, openRunResults, readResult } from "../io/run-results.ts";
 import { stemOfTable } from "../io/table-files.ts";
 import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
@@ -162,6 +162,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   const resultsPath = placeShard(options.results ?? `${stemOfTable(path)}.tune.jsonl`, options.shard);
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
+  const mark = await markFile(options.out);
   const file = await openTableFile(path, options);
   const split = await readSplit(file.table, options);
   // What all runs share; the settings of the sweep differ by run.
@@ -179,7 +180,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   const final =
     out === undefined || chosen === null
       ? null
-      : await writeChosen(file, study, request, { outcome, chosen, out }, options);
+      : await writeChosen(file, study, request, { outcome, chosen, out, mark }, options);
   if (options.json) {
     printJson({
       rows: outcome.rows,
@@ -191,7 +192,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
       settings: plotted,
       runs,
       results: resultsPath,
-      model: final === null ? null : out,
+      model: final?.out ?? null,
       test: final?.test ?? null,
     });
   } else if (final !== null) {
@@ -200,7 +201,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
       if ("causes" in final.test) printCauseAudit(final.test, study.grid, DEFAULT_TOLERANCE);
       else printAudit(final.test, final.model.grid.T);
     }
-    printNextSteps(final.model, path, options);
+    printNextSteps(final.model, path, { ...options, out: final.out });
   }
 }
 
@@ -235,6 +236,7 @@ async function runSweep(
         tasks: planTune(choices.settings, choices.seeds ?? []),
         keyOf,
         nameOf,
+        readResult: (task, result) => readResult(TUNE_LINES, { key: keyOf(task), task, result }),
         results: resultsPath,
         quiet: options.json === true,
       },
@@ -268,17 +270,18 @@ async function runSweep(
 interface Choice {
   readonly outcome: TuneOutcome;
   readonly chosen: Setting;
-  /** Where the model goes. */
+  /** Where the model goes, and the mark of what was there before. */
   readonly out: string;
+  readonly mark: string | null;
 }
 
 async function writeChosen(
   file: TableFile,
   study: PreparedStudy,
   request: TrainRequest,
-  { outcome: { runs, seeds }, chosen, out }: Choice,
+  { outcome: { runs, seeds }, chosen, out, mark }: Choice,
   options: TuneCommandOptions,
-): Promise<ChosenModel> {
+): Promise<ChosenModel & { readonly out: string }> {
   const backend = await openWasmBackend({ deterministic: options.deterministic === true });
   try {
     const isCox = chosen.method === "cox";
@@ -292,8 +295,8 @@ async function writeChosen(
           "the file's are of another machine (--deterministic makes them the same everywhere)",
       );
     }
-    await writeModel(out, { ...final.model, ...present({ metrics: final.test ?? undefined }) });
-    return final;
+    const model = { ...final.model, ...present({ metrics: final.test ?? undefined }) };
+    return { ...final, out: await writeModel(out, model, mark) };
   } finally {
     await backend.close();
   }

@@ -1,9 +1,9 @@
 /**
  * The one writer of files. The bytes go to a file beside the target, reach the disk, and take the target's name in one
  * step. A full disk, an error or a kill in the middle leaves what was there before; if two programs write to one path,
- * the later one wins and nothing is mixed. Links are followed, even one that leads to nothing yet. Standard output,
- * pipes and devices get the bytes at once. What a killed run left beside a path is removed when that path is written
- * again.
+ * the later one wins and nothing is mixed, or it takes another name (`writeUnclaimed`). Links are followed, even one
+ * that leads to nothing yet. Standard output, pipes and devices get the bytes at once. What a killed run left beside a
+ * path is removed when that path is written again.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, unlinkSync } from "node:fs";
@@ -11,6 +11,7 @@ import {
   access,
   constants,
   type FileHandle,
+  link,
   lstat,
   open,
   readdir,
@@ -18,10 +19,12 @@ import {
   stat,
   unlink,
 } from "node:fs/promises";
-import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { InputError } from "../../core/errors.ts";
 import { writeOutBytes } from "../print/output.ts";
-import { followLinks } from "./output-path.ts";
+import { lockFile } from "./file-lock.ts";
+import { followLinks, markFile, nameBeside } from "./output-path.ts";
+import { cleanAtEnd, HOST, isRunning } from "./process-end.ts";
 import { createUnwritableError } from "./write-errors.ts";
 
 export interface ByteOutput {
@@ -37,8 +40,15 @@ export function openStandardOutput(): ByteOutput {
   return { write: writeOutBytes, finish: async () => undefined, abandon: async () => undefined };
 }
 
+/** Gives the file beside a target its name. */
+type PlaceFile = (beside: string, target: string) => Promise<void>;
+
 /** `what` names the contents in an error: "the predictions". */
-export async function openGrowingFile(path: string, what: string): Promise<ByteOutput> {
+export async function openGrowingFile(
+  path: string,
+  what: string,
+  place: PlaceFile = rename,
+): Promise<ByteOutput> {
   const orRefuse = async <R>(step: () => Promise<R>): Promise<R> => {
     try {
       return await step();
@@ -59,14 +69,14 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
   await removeLeftovers(target);
   const beside = namePart(target);
   const file = await orRefuse(() => open(beside, "wx"));
-  parts.set(beside, file);
-  if (parts.size === 1) watchForEnd();
+  let isOpen = true;
+  const forget = cleanAtEnd({ remove: () => removeQuietly(beside), close: () => file.close() });
   const settle = () => {
-    parts.delete(beside);
-    if (parts.size === 0) stopWatching();
+    isOpen = false;
+    forget();
   };
   const abandon = async () => {
-    if (!parts.has(beside)) return;
+    if (!isOpen) return;
     await file.close().catch(() => undefined);
     removeQuietly(beside);
     settle();
@@ -84,7 +94,7 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
       orAbandon(async () => {
         await file.sync();
         await file.close();
-        await rename(beside, target);
+        await place(beside, target);
         settle();
         syncFolder(dirname(target));
       }),
@@ -114,38 +124,12 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The part files being written; they are removed when the process ends, if it can still act. */
-const parts = new Map<string, FileHandle>();
-const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
-/** 128 + the number of the signal, as a shell reports it. */
-const SIGNAL_CODES: Readonly<Record<(typeof SIGNALS)[number], number>> = { SIGHUP: 129, SIGTERM: 143 };
-
-function removeParts(): void {
-  for (const part of parts.keys()) removeQuietly(part);
-}
-
 function removeQuietly(part: string): void {
   try {
     unlinkSync(part);
   } catch {
     // It has already been moved or removed.
   }
-}
-
-function stopBySignal(signal: NodeJS.Signals): void {
-  // Node 26 treats a handle still open at exit as a program error, and exits with 1.
-  const closing = Array.from(parts.values(), (file) => file.close().catch(() => undefined));
-  void Promise.all(closing).then(() => process.exit(SIGNAL_CODES[signal as (typeof SIGNALS)[number]]));
-}
-
-function watchForEnd(): void {
-  process.on("exit", removeParts);
-  for (const signal of SIGNALS) process.once(signal, stopBySignal);
-}
-
-function stopWatching(): void {
-  process.off("exit", removeParts);
-  for (const signal of SIGNALS) process.off(signal, stopBySignal);
 }
 
 /** Writes a file whose contents are all in memory; `what` names them in an error: "the model". */
@@ -157,6 +141,89 @@ export async function replaceFile(path: string, contents: Uint8Array | string, w
   } finally {
     await file.abandon();
   }
+}
+
+/**
+ * The same where nobody has written to the path since the mark was taken (output-path.ts); else the contents go to the
+ * first free name beside it: run-2.model. Returns the name. However many programs do this at once, each leaves a file
+ * of its own: a new name is taken by a link, which fails where another program has taken it.
+ */
+export async function writeUnclaimed(
+  path: string,
+  mark: string | null,
+  contents: Uint8Array,
+  what: string,
+): Promise<string> {
+  const isLink = (await lstat(path).catch(() => null))?.isSymbolicLink() === true;
+  let name = path;
+  const place: PlaceFile = async (beside, target) => {
+    if (mark !== null && (await replaceMarked(beside, target, mark))) return;
+    for (let k = 1; !(await takeName(beside, nameBeside(target, k))); ) {
+      k++;
+      name = nameBeside(isLink ? target : path, k);
+    }
+  };
+  const file = await openGrowingFile(path, what, place);
+  try {
+    await file.write(contents);
+    await file.finish();
+  } finally {
+    await file.abandon();
+  }
+  return name;
+}
+
+/** Replaces what was marked, unless another program has; looking and renaming are one step for all of ours. */
+async function replaceMarked(beside: string, target: string, mark: string): Promise<boolean> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    if ((await markFile(target)) !== mark) return false;
+    let unlock: () => void;
+    try {
+      unlock = lockFile(target, "name another file");
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, TRY_EVERY));
+      continue;
+    }
+    try {
+      if ((await markFile(target)) !== mark) return false;
+      await rename(beside, target);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+  return false;
+}
+
+/** How often, and after how many milliseconds, a lock that is held for a moment is tried again. */
+const MOST_TRIES = 100;
+const TRY_EVERY = 20;
+
+/** False where something has the name. */
+async function takeName(beside: string, name: string): Promise<boolean> {
+  const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === "EEXIST";
+  try {
+    await link(beside, name);
+    removeQuietly(beside);
+    return true;
+  } catch (error) {
+    if (isTaken(error)) return false;
+  }
+  // Some file systems have no links: an empty file takes the name, and the bytes its place.
+  try {
+    await (await open(name, "wx")).close();
+  } catch (error) {
+    if (isTaken(error)) return false;
+    throw error;
+  }
+  try {
+    await rename(beside, name);
+  } catch (error) {
+    removeQuietly(name);
+    throw error;
+  }
+  return true;
 }
 
 /** Errors of systems that cannot synchronise a folder are ignored; those of a failing disk are not. */
@@ -189,8 +256,6 @@ const DAY = 24 * 60 * 60 * 1000;
 const MAX_BASE_BYTES = 180;
 const SUFFIX = /^\.(?:([0-9a-f]{6})-(\d{1,10})-)?[0-9a-f]{8}\.part$/;
 
-/** Equal for all processes that see the same processes: containers have their own names. */
-const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 6);
 /** Names made by this process: others with its process number come from an earlier process. */
 const made = new Set<string>();
 /** Paths whose folder has already been searched: a checkpoint is written many times. */
@@ -204,7 +269,7 @@ function baseOf(path: string): string {
 
 /** A name beside the path that no other process uses. */
 function namePart(path: string): string {
-  const name = `${baseOf(path)}.${host}-${process.pid}-${randomUUID().slice(0, 8)}.part`;
+  const name = `${baseOf(path)}.${HOST}-${process.pid}-${randomUUID().slice(0, 8)}.part`;
   made.add(name);
   return join(dirname(path), name);
 }
@@ -227,15 +292,5 @@ async function isStale(file: string, madeOn: string | undefined, pid: string | u
   const found = await lstat(file).catch(() => null);
   if (found === null || !found.isFile()) return false;
   if (Date.now() - found.mtimeMs > DAY) return true;
-  return madeOn === host && (Number(pid) === process.pid || !isRunning(Number(pid)));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user cannot be signalled, but exists.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
+  return madeOn === HOST && (Number(pid) === process.pid || !isRunning(Number(pid)));
 }

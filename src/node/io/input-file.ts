@@ -3,13 +3,15 @@
  * readTable takes: streamed from the beginning for text, read at any position for Parquet; a folder or a pattern is a
  * source of several files. Small texts are read whole. It deals with bytes only.
  */
-import { createReadStream, mkdtempSync, rmSync } from "node:fs";
+import { createReadStream, fstatSync, mkdtempSync, rmSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { refuseBinary, startsWith } from "../../data/reading/first-bytes.ts";
 import { joinSources } from "../../data/reading/join-sources.ts";
 import { type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
+import { cleanAtEnd } from "./process-end.ts";
 import { listTableFiles } from "./table-files.ts";
 import { createUnreadableError, createUnwritableError, explainUnreadable } from "./write-errors.ts";
 
@@ -21,7 +23,8 @@ const CHUNK_BYTES = 1 << 18;
  * such as "patients/*.parquet" that of the files that match: they are read as one, in natural order of their names.
  */
 export async function tableSourceFromPath(path: string): Promise<TableSource> {
-  if (path === "-") return tableSourceFromBytes("standard input", await collect(process.stdin));
+  if (path === "-")
+    return tableSourceFromBytes(STDIN, await collect(limitPipe(STDIN, process.stdin, isFile(0))));
   const listed = await listTableFiles(path);
   if (listed === null) return openFile(path, basename(path));
   const { name, folder, files } = listed;
@@ -34,7 +37,7 @@ export async function tableSourceFromPath(path: string): Promise<TableSource> {
 async function openFile(path: string, name: string): Promise<TableSource> {
   const found = await orInputError(path, () => stat(path));
   // a pipe or a device can be read only once, and has no length
-  if (!found.isFile()) return tableSourceFromBytes(name, await collect(readChunks(path)));
+  if (!found.isFile()) return tableSourceFromBytes(name, await collect(limitPipe(name, readChunks(path))));
   // fails now rather than at the first byte, if the file may not be read
   await orInputError(path, async () => (await open(path, "r")).close());
   return {
@@ -92,6 +95,83 @@ export async function readAtMost(file: FileHandle, limit: number): Promise<Buffe
   return Buffer.concat(parts);
 }
 
+const STDIN = "standard input";
+
+function isFile(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes without a line break, of a text, and without a zero byte after which it counts as one. */
+const LONGEST_LINE = 1 << 24;
+const TEXT_LOOK = 1 << 16;
+/** Bytes that are kept of what comes by a pipe or a device, unless the variable says otherwise. */
+const PIPE_LIMIT = 2e9;
+const LIMIT_VARIABLE = "GRADUATE_PIPE_LIMIT";
+
+/**
+ * What comes by a pipe or a device, which may have no end: refused as soon as it is no table, and where more would be
+ * kept than the limit allows. `isUnlimited` is for what is not kept, or has an end.
+ */
+async function* limitPipe(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  isUnlimited = false,
+): AsyncGenerator<Uint8Array> {
+  const limit = isUnlimited ? Number.POSITIVE_INFINITY : readPipeLimit();
+  let head: Uint8Array = new Uint8Array(0);
+  let [total, hasLine] = [0, false];
+  for await (const chunk of chunks) {
+    total += chunk.length;
+    if (total > limit) throw refuseLong(name, limit);
+    if (head.length < TEXT_LOOK) {
+      head = Buffer.concat([head, chunk.subarray(0, TEXT_LOOK - head.length)]);
+      // what is packed has no lines, and says itself where it ends
+      hasLine ||= startsWith(head, PARQUET_START) || startsWith(head, "\x1f\x8b");
+      if (!hasLine && head.length >= PARQUET_START.length) refuseBinary(name, head, false);
+    }
+    hasLine ||= chunk.includes(LINE_FEED) || chunk.includes(CARRIAGE_RETURN);
+    if (!hasLine && total > LONGEST_LINE) throw refuseEndless(name);
+    yield chunk;
+  }
+}
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 };
+
+/** "8GB", "500 MB" or bytes. */
+function readPipeLimit(text = process.env[LIMIT_VARIABLE]): number {
+  if (text === undefined || text.trim() === "") return PIPE_LIMIT;
+  const [, number, unit] = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?b|)\s*$/i.exec(text) ?? [];
+  const limit = Number(number) * (UNITS[unit?.toLowerCase() ?? ""] ?? Number.NaN);
+  if (limit > 0) return limit;
+  throw new InputError(`${LIMIT_VARIABLE} is no size: "${text}"`, {
+    code: "pipe.limit",
+    hint: "give bytes, or a number with a unit such as 8GB",
+  });
+}
+
+function refuseLong(name: string, limit: number): InputError {
+  return new InputError(`more than ${limit / 1e9} GB comes by a pipe or a device`, {
+    code: "pipe.large",
+    where: name,
+    hint: `write it to a file, which may have any size, or raise the limit: ${LIMIT_VARIABLE}=8GB`,
+  });
+}
+
+function refuseEndless(name: string): InputError {
+  return new InputError(`not a table: its first ${LONGEST_LINE >> 20} MB have no line break`, {
+    code: "pipe.endless",
+    where: name,
+    hint: "give a CSV or TSV table (also as .gz) or a Parquet file",
+  });
+}
+
 async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const chunk of chunks) parts.push(chunk);
@@ -134,9 +214,10 @@ const PARQUET_START = "PAR1";
 export async function openStreamedSource(path: string, reads: number): Promise<StreamedSource> {
   const isPipe = path === "-" || ((await stat(path).catch(() => null))?.isFIFO() ?? false);
   if (!isPipe) return { source: await tableSourceFromPath(path), close: () => undefined };
-  const name = path === "-" ? "standard input" : basename(path);
+  const name = path === "-" ? STDIN : basename(path);
   const stream = path === "-" ? (process.stdin as AsyncIterable<Uint8Array>) : readChunks(path);
-  const chunks = stream[Symbol.asyncIterator]();
+  const isUnlimited = path === "-" && isFile(0);
+  const chunks = limitPipe(name, stream, true);
   const begun: Uint8Array[] = [];
   let length = 0;
   while (length < PARQUET_START.length) {
@@ -150,8 +231,8 @@ export async function openStreamedSource(path: string, reads: number): Promise<S
     begun.length = 0;
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
   }
-  const isParquet = Buffer.concat(begun).toString("latin1").startsWith(PARQUET_START);
-  if (reads > 1 || isParquet) return spool(name, goOn());
+  const isParquet = startsWith(Buffer.concat(begun), PARQUET_START);
+  if (reads > 1 || isParquet) return spool(name, isUnlimited ? goOn() : limitPipe(name, goOn()));
   return { source: { name, open: goOn }, close: () => undefined };
 }
 
@@ -162,8 +243,12 @@ async function spool(name: string, chunks: AsyncIterable<Uint8Array>): Promise<S
   } catch (error) {
     throw createUnwritableError(tmpdir(), "what comes in by the pipe", error);
   }
-  const close = () => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", close);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const forget = cleanAtEnd({ remove });
+  const close = () => {
+    forget();
+    remove();
+  };
   const path = join(folder, "table");
   try {
     const file = await open(path, "wx", 0o600);
@@ -173,6 +258,8 @@ async function spool(name: string, chunks: AsyncIterable<Uint8Array>): Promise<S
       await file.close();
     }
   } catch (error) {
+    close();
+    if (error instanceof InputError) throw error;
     throw createUnwritableError(path, "what comes in by the pipe", error);
   }
   return { source: { ...(await tableSourceFromPath(path)), name }, close };

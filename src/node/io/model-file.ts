@@ -14,7 +14,8 @@ import {
 import { modelFromBytes, modelToBytes } from "../../files/model/model-file.ts";
 import { partFromBytes, partToBytes, type SavedPart } from "../../files/model/part-file.ts";
 import type { Model } from "../../training/model.ts";
-import { replaceFile } from "./growing-file.ts";
+import { warn } from "../print/output.ts";
+import { replaceFile, writeUnclaimed } from "./growing-file.ts";
 import { readAtMost, readBytes } from "./input-file.ts";
 import { createUnreadableError } from "./write-errors.ts";
 
@@ -29,9 +30,19 @@ export async function readCheckpoint(path: string): Promise<SavedCheckpoint> {
   return checkpointFromBytes(await readWhole(path, "the checkpoint"), basename(path));
 }
 
-/** Replaces the file as a whole. */
-export async function writeModel(path: string, model: Model): Promise<void> {
-  await replaceFile(path, modelToBytes(model), "the model");
+/**
+ * Writes a model and returns its name. With the mark of what was there when its training began (output-path.ts), the
+ * model of a program that has written there meanwhile stays: this one takes another name beside it, and says so.
+ */
+export async function writeModel(path: string, model: Model, mark?: string | null): Promise<string> {
+  const bytes = modelToBytes(model);
+  if (mark === undefined) {
+    await replaceFile(path, bytes, "the model");
+    return path;
+  }
+  const name = await writeUnclaimed(path, mark, bytes, "the model");
+  if (name !== path) warn(`${path} was written by another program meanwhile: this model is in ${name}`);
+  return name;
 }
 
 export async function writeCheckpoint(path: string, saved: SavedCheckpoint): Promise<void> {

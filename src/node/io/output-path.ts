@@ -100,16 +100,28 @@ export async function markFile(path: string | undefined): Promise<string | null>
   return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs}` : null;
 }
 
-/**
- * The path itself if nobody has written to it since the mark was taken, else the first free one beside it: run-2.model.
- */
-export async function findUnclaimed(path: string, mark: string | null): Promise<string> {
-  if ((await markFile(path)) === mark) return path;
+/** The k-th name for what others write to a path at the same time: run.model, run-2.model, run-3.model. */
+export function nameBeside(path: string, k: number): string {
+  if (k === 1) return path;
   const { dir, name, ext } = parse(path);
-  for (let k = 2; ; k++) {
-    const beside = `${dir === "" ? "" : `${dir}/`}${name}-${k}${ext}`;
-    if ((await stat(beside).catch(() => null)) === null) return beside;
-  }
+  return `${dir === "" ? "" : `${dir.replace(/\/$/, "")}/`}${name}-${k}${ext}`;
+}
+
+/** Names that Windows keeps for devices, whatever follows the dot. */
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const MOST_NAME_BYTES = 255;
+
+/**
+ * Whether a name that came from elsewhere is that of a file in the folder it is written to: no path, no hidden file, no
+ * option, no device, and nothing that a terminal or a shell would take for more than a name.
+ */
+export function isPlainName(name: string): boolean {
+  return (
+    /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N} _.,+=@%()-]*[\p{L}\p{M}\p{N}_)])?$/u.test(name) &&
+    !name.includes("..") &&
+    !RESERVED.test(name) &&
+    Buffer.byteLength(name) <= MOST_NAME_BYTES
+  );
 }
 
 /** What is written, by kind: its description in a sentence, and the suffixes that fit. */

@@ -5,19 +5,20 @@
  */
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { namesOf } from "../../core/names.ts";
 import { DISTANCES, PRESETS } from "../../training/choices.ts";
 import { DEFAULT_PRESET_HIDDEN } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { COMPARED_CAUSE_SCORES } from "../../verbs/comparison/cause-differences.ts";
 import type { CauseResult } from "../../verbs/comparison/cause-run.ts";
 import { COMPARED_SCORES } from "../../verbs/comparison/differences.ts";
-import type { CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
+import { COMPARED_METHODS, type CompareTask, type MethodResult } from "../../verbs/comparison/method-run.ts";
 import type { TrainRequest } from "../../verbs/train-request.ts";
 import type { TuneResult, TuneTask } from "../../verbs/tune.ts";
-import type { Setting } from "../../verbs/tuning/settings.ts";
+import { SETTING_OPTIONS, type Setting, type SettingName } from "../../verbs/tuning/settings.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programVersion, type TableFile } from "./provenance.ts";
-import { hashKey, KEY_PATTERN, type RunForm } from "./run-results.ts";
+import { hashKey, KEY_PATTERN, type QueuedForm } from "./run-results.ts";
 
 /** The part of a key that all runs of a plan share; `what` names what needs it, for error messages. */
 export function hashShared(
@@ -45,6 +46,9 @@ export function hashShared(
     ],
   });
 }
+
+/** Resamples of a run that came from elsewhere. */
+const MOST_REPLICATES = 10_000_000;
 
 const score = z.number().nullable();
 const byScore = <Schema extends z.ZodType>(schema: Schema) => ({
@@ -106,6 +110,17 @@ const compareSchema = z.strictObject({
   byCause: causeSchema.nullable().exactOptional(),
 });
 
+const compareTask = z.strictObject({
+  method: z.strictObject({
+    label: z.string().max(200),
+    method: z.enum(COMPARED_METHODS),
+    distance: z.enum(namesOf(DISTANCES)).nullable(),
+    boosted: z.boolean(),
+  }),
+  split: z.string().max(100_000),
+  replicates: z.int().min(0).max(MOST_REPLICATES).nullable(),
+});
+
 /** Applies `to` to every score. */
 function eachScore<Name extends string, From, To>(
   names: readonly Name[],
@@ -136,11 +151,12 @@ function writeCauses(result: CauseResult | null | undefined): { readonly byCause
   return { byCause: { scores, audit: result.audit as unknown as CauseLine["audit"], draws } };
 }
 
-export const COMPARE_LINES: RunForm<CompareTask, MethodResult> = {
+export const COMPARE_LINES: QueuedForm<CompareTask, MethodResult> = {
   of: "compare",
   code: "compare.results",
   option: "--results",
   starts: ['{"compare":1,'],
+  readTask: (value) => compareTask.safeParse(value).data ?? null,
   parse(json) {
     const parsed = compareSchema.safeParse(json);
     if (!parsed.success) return null;
@@ -184,11 +200,29 @@ const tuneSchema = z.strictObject({
   failure: z.string().nullable(),
 });
 
-export const TUNE_LINES: RunForm<TuneTask, TuneResult> = {
+/** Options that can be swept, with values that the command line would take. */
+const tuneTask = z.strictObject({
+  setting: z
+    .record(z.string(), z.union([z.string(), z.number()]))
+    .refine((setting) =>
+      Object.entries(setting).every(
+        ([name, value]) =>
+          Object.hasOwn(SETTING_OPTIONS, name) &&
+          SETTING_OPTIONS[name as SettingName].read(String(value)) === value,
+      ),
+    ),
+  seed: z.int().min(0),
+});
+
+export const TUNE_LINES: QueuedForm<TuneTask, TuneResult> = {
   of: "tune",
   code: "tune.results",
   option: "--results",
   starts: ['{"tune":1,'],
+  readTask(value) {
+    const task = tuneTask.safeParse(value).data;
+    return task === undefined ? null : { setting: task.setting as Setting, seed: task.seed };
+  },
   parse(json) {
     const parsed = tuneSchema.safeParse(json);
     if (!parsed.success) return null;

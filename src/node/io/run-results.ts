@@ -13,14 +13,18 @@ import {
   openSync,
   readFileSync,
   realpathSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { z } from "zod";
 import { FormatError, GraduateError, InputError } from "../../core/errors.ts";
 import type { Runner } from "../../verbs/runs.ts";
 import { HEAD_START, parseHead, type ShardHead } from "../shards/shard-head.ts";
+import { lockFile } from "./file-lock.ts";
 import { syncFolder } from "./growing-file.ts";
+import { cleanAtEnd } from "./process-end.ts";
 import { explainErrno } from "./write-errors.ts";
 
 /** The format of a file's lines. */
@@ -102,6 +106,29 @@ export interface KeptRun<Task, Result> {
 export interface RunForm<Task, Result> extends LineForm<KeptRun<Task, Result>> {
   /** The line of a run. */
   readonly write: (run: KeptRun<Task, Result>) => object;
+}
+
+/** The same for runs that travel: by a queue, whoever writes there. */
+export interface QueuedForm<Task, Result> extends RunForm<Task, Result> {
+  /** A task that came from elsewhere; null if it is none. */
+  readonly readTask: (value: unknown) => Task | null;
+}
+
+const warned = z.object({ warnings: z.array(z.string().max(10_000)).max(10_000) });
+
+/** A result that came from elsewhere; null where its line would not be read as that of this run. */
+export function readResult<Task, Result extends { readonly warnings: readonly string[] }>(
+  form: Pick<RunForm<Task, Result>, "write" | "parse">,
+  { key, task, result }: KeptRun<Task, unknown>,
+): Result | null {
+  try {
+    const run = { key, task, result: result as Result };
+    const parsed = form.parse(JSON.parse(JSON.stringify(form.write(run), listArrays)));
+    return parsed?.key === key && warned.safeParse(result).success ? run.result : null;
+  } catch {
+    // What has not even the parts of a result.
+    return null;
+  }
 }
 
 /** A file of runs of one kind. */
@@ -186,8 +213,8 @@ function listArrays(_key: string, value: unknown): unknown {
 /*
  * The file below them grows during hours of work. Each append is either complete on disk or absent: a part that a
  * full disk let through is cut off at once, and a part that a kill left is cut off at the next start. A file that is
- * something else is refused, not appended to. Two programs may not write to one file at once. Files written once are
- * handled by growing-file.ts.
+ * something else is refused, not appended to, and so is one that another program writes to (file-lock.ts). Files
+ * written once are handled by growing-file.ts.
  */
 
 /** A file of lines, open for appending. */
@@ -221,17 +248,27 @@ export function openGrowingLines(path: string, options: GrowingLinesOptions): Gr
           code: "file.unwritable",
           hint: `${options.option} names the file`,
         });
-  let file: number;
-  let isNew: boolean;
+  let opened: OpenFile;
   try {
-    ({ file, isNew } = openForAppending(path));
+    opened = openForAppending(path, options.option);
   } catch (error) {
     throw refuse(error);
   }
+  const { file, real, unlock } = opened;
+  const removeEmpty = () => {
+    if (opened.isNew && fstatSync(file).size === 0) unlinkSync(real);
+  };
+  const forget = cleanAtEnd({ remove: removeEmpty });
+  const close = () => {
+    forget();
+    removeEmpty();
+    closeSync(file);
+    unlock();
+  };
   let length = 0;
   let repaired = false;
   try {
-    const bytes = readFileSync(path);
+    const bytes = readFileSync(real);
     length = bytes.lastIndexOf(0x0a) + 1;
     const text = bytes.subarray(0, length).toString("utf8");
     options.read(text);
@@ -240,10 +277,9 @@ export function openGrowingLines(path: string, options: GrowingLinesOptions): Gr
       throw options.refuseLine(text.split("\n").length);
     repaired = length < bytes.length;
     if (repaired) ftruncateSync(file, length);
-    if (isNew) syncFolder(dirname(realpathSync(path)));
+    if (opened.isNew) syncFolder(dirname(real));
   } catch (error) {
-    closeSync(file);
-    if (isNew) unlinkSync(realpathSync(path));
+    close();
     throw refuse(error);
   }
   return {
@@ -260,24 +296,50 @@ export function openGrowingLines(path: string, options: GrowingLinesOptions): Gr
         throw refuse(error);
       }
     },
-    close() {
-      const isEmpty = fstatSync(file).size === 0;
-      closeSync(file);
-      if (isNew && isEmpty) unlinkSync(realpathSync(path));
-    },
+    close,
   };
 }
 
-/** Creates the file if it does not exist, at the end of its links; existing contents stay. */
-function openForAppending(path: string): { readonly file: number; readonly isNew: boolean } {
-  let isNew = false;
-  try {
-    closeSync(openSync(path, "r"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    isNew = true;
+interface OpenFile {
+  readonly file: number;
+  /** At the end of its links. */
+  readonly real: string;
+  /** Whether this program made it. */
+  readonly isNew: boolean;
+  readonly unlock: () => void;
+}
+
+/** Creates the file if it does not exist, at the end of its links, and locks it; existing contents stay. */
+function openForAppending(path: string, option: string): OpenFile {
+  for (;;) {
+    let isNew = false;
+    try {
+      closeSync(openSync(path, "r"));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      isNew = true;
+    }
+    const file = openSync(path, "a+");
+    const real = realpathSync(path);
+    let unlock: () => void;
+    try {
+      unlock = lockFile(path, `name another file (${option})`);
+    } catch (error) {
+      // Another program's file stays, whoever made it; an empty one of ours that cannot be locked does not.
+      if (isNew && !(error instanceof GraduateError) && fstatSync(file).size === 0) unlinkSync(real);
+      closeSync(file);
+      throw error;
+    }
+    // Whoever had the lock before may have removed or replaced the file that was opened here.
+    if (isSameFile(file, real)) return { file, real, isNew, unlock };
+    closeSync(file);
+    unlock();
   }
-  return { file: openSync(path, "a+"), isNew };
+}
+
+function isSameFile(file: number, path: string): boolean {
+  const [opened, found] = [fstatSync(file), statSync(path, { throwIfNoEntry: false })];
+  return found !== undefined && found.ino === opened.ino && found.dev === opened.dev;
 }
 
 /** Removes our part of a line, unless someone else has written since; if that fails, the next start does it. */

@@ -13,7 +13,8 @@ export interface QueueOptions {
 export function addQueueOptions(command: Command): Command {
   return addQueueAddress(
     command,
-    "let workers elsewhere make the runs, by a queue in Redis: redis://host:6379, rediss:// for TLS (graduate worker)",
+    "let workers elsewhere make the runs, by a queue in Redis: redis://host:6379, rediss:// for TLS " +
+      "(graduate worker); GRADUATE_QUEUE_KEY seals them",
   ).option("--ship-table", "put the table itself into Redis, for workers that have no copy of it");
 }
 

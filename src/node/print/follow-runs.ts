@@ -5,6 +5,7 @@
  */
 import { countOf } from "../../core/text.ts";
 import type { RunEvent, Runner } from "../../verbs/runs.ts";
+import { endBySignal, onInterrupt } from "../io/process-end.ts";
 import { keepRuns, type RunResults } from "../io/run-results.ts";
 import { programName } from "../program-name.ts";
 import { pickShard, type Shard } from "../shards/shard.ts";
@@ -109,9 +110,7 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
 }: FollowedPlan<Task, Result, Outcome>): Promise<Outcome | null> {
   const progress = createRunProgress(quiet);
   const stop = new AbortController();
-  const onInterrupt = () => stop.abort();
-  process.removeAllListeners("SIGINT");
-  process.once("SIGINT", onInterrupt);
+  const leave = onInterrupt(() => (stop.signal.aborted ? endBySignal("SIGINT") : stop.abort()));
   let plan: readonly Task[] = [];
   let done = 0;
   const warnOnce = createWarner(quiet);
@@ -153,8 +152,7 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
     return null;
   } finally {
     kept?.file.close();
-    process.removeListener("SIGINT", onInterrupt);
-    process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+    leave();
   }
 }
 

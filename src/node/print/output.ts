@@ -9,6 +9,7 @@ import { createMemoryError, GraduateError, InputError, isMemoryFailure } from ".
 import type { PhaseProgress } from "../../core/progress.ts";
 import { safeLine, safeText, shortenValues } from "../../core/text.ts";
 import { formatTable, MAX_WIDTH, shorten, type TextColumn, wrapText } from "../../report/words/text-table.ts";
+import { endBySignal } from "../io/process-end.ts";
 import { explainErrno } from "../io/write-errors.ts";
 
 /** Exit code if the input cannot be used. */
@@ -162,7 +163,7 @@ export function leaveQuietly(): void {
   process.stderr.on("error", () => undefined);
   process.once("SIGINT", () => {
     say("\ngraduate: interrupted");
-    process.exit(EXIT_INTERRUPTED);
+    endBySignal("SIGINT");
   });
 }
 

@@ -18,6 +18,7 @@ import {
   readShared,
   readShippedTable,
   refusePlan,
+  requireSealed,
   signWorker,
 } from "./plan-heads.ts";
 import type { Queue, QueueWorker } from "./queue-packages.ts";
@@ -28,6 +29,8 @@ import { orAbort, pause } from "./stoppable.ts";
 export interface AttendOptions extends ServeOptions {
   /** By command. */
   readonly kinds: Readonly<Record<string, OpenRuns>>;
+  /** The folder below which tables are read. */
+  readonly tables: string;
   /** Ends when nothing is left to make. */
   readonly untilEmpty: boolean;
   /** Takes no more runs, and waits for those under way. */
@@ -107,8 +110,8 @@ function openDesk(queue: OpenQueue, options: AttendOptions) {
         tell(`${head.name}: ${countOf(counts.waiting, "run")} waiting`);
         serving = { id: head.id, plan: servePlan(queue, head, source, options) };
         return true;
-      } catch (error) {
-        if (!(error instanceof GraduateError)) throw error;
+      } catch (thrown) {
+        const error = thrown instanceof GraduateError ? thrown : refuseBroken(thrown);
         refusedUntil.set(head.id, performance.now() + TRY_AGAIN_AFTER);
         tell(`${head.name} is left to other workers: ${sayError(error)}`);
         await refusePlan(queue, head.id, name, sayError(error));
@@ -125,7 +128,7 @@ function openDesk(queue: OpenQueue, options: AttendOptions) {
         heads.map(async (head) => {
           const runs = handles.get(head.id) ?? queue.openRuns(head.id);
           handles.set(head.id, runs);
-          return { head, counts: await countRuns(runs) };
+          return { head, counts: await countRuns(queue, runs) };
         }),
       );
     },
@@ -149,7 +152,19 @@ function openDesk(queue: OpenQueue, options: AttendOptions) {
   };
 }
 
-async function openPlan(queue: OpenQueue, head: PlanHead, { kinds, concurrency }: AttendOptions) {
+/** What no check foresaw: one plan must not end a worker. */
+function refuseBroken(error: unknown): InputError {
+  return new InputError(
+    `the plan cannot be opened (${error instanceof Error ? error.message : String(error)})`,
+    {
+      code: "queue.plan",
+      hint: "if this program wrote it, that is a bug: please report it with the command",
+    },
+  );
+}
+
+async function openPlan(queue: OpenQueue, head: PlanHead, { kinds, concurrency, tables }: AttendOptions) {
+  requireSealed(queue, head);
   if (head.version !== programVersion) {
     throw new InputError(`it is of graduate ${head.version}, and this is ${programVersion}`, {
       code: "queue.programs",
@@ -164,7 +179,7 @@ async function openPlan(queue: OpenQueue, head: PlanHead, { kinds, concurrency }
     });
   }
   const bytes = head.isShipped ? await readShippedTable(queue, head) : null;
-  return open(head, await readShared(queue, head), { bytes, lanes: concurrency });
+  return open(head, await readShared(queue, head), { bytes, tables, lanes: concurrency });
 }
 
 /** Looks for lost workers in plans that are not served here, as long as runs of them are under way. */

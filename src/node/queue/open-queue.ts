@@ -4,6 +4,7 @@
  */
 import { BackendError, InputError } from "../../core/errors.ts";
 import { parseQueueAddress, type QueueAddress } from "./queue-address.ts";
+import { type QueueKey, readQueueKey } from "./queue-key.ts";
 import { loadQueuePackages, type Queue, type QueuePackages, type Redis } from "./queue-packages.ts";
 
 /** What all keys of BullMQ begin with; its queues are named by plans. */
@@ -22,6 +23,8 @@ export interface OpenQueue {
   readonly address: QueueAddress;
   readonly packages: QueuePackages;
   readonly redis: Redis;
+  /** Seals what goes there, where a key is set. */
+  readonly key: QueueKey;
   /** What is to be known of this Redis: it may forget, or is not durable. */
   readonly warnings: readonly string[];
   /** The runs of a plan; the caller closes it. */
@@ -36,6 +39,7 @@ export interface QueueEvents {
 
 export async function openQueue(url: string, { onTrouble }: QueueEvents = {}): Promise<OpenQueue> {
   const address = parseQueueAddress(url);
+  const key = readQueueKey();
   const packages = await loadQueuePackages();
   let [isOpen, isDown, isClosing] = [false, false, false];
   let last: Error | null = null;
@@ -66,6 +70,7 @@ export async function openQueue(url: string, { onTrouble }: QueueEvents = {}): P
       address,
       packages,
       redis,
+      key,
       warnings,
       openRuns: (id) => openRuns(packages, redis, id),
       close() {

@@ -20,7 +20,7 @@ export interface Redis {
   connect(): Promise<void>;
   disconnect(): void;
   call(command: string, ...args: readonly (string | number | Buffer)[]): Promise<unknown>;
-  getBuffer(key: string): Promise<Buffer | null>;
+  getrangeBuffer(key: string, start: number, end: number): Promise<Buffer>;
 }
 
 export interface RedisConstructor {
@@ -37,16 +37,13 @@ export interface RedisConstructor {
 /** How many jobs of a queue are in which state. */
 export type JobState = "waiting" | "active" | "delayed" | "prioritized" | "paused" | "completed" | "failed";
 
+/** A job as a worker gets it. */
 export interface Job {
   readonly id?: string;
   readonly data: unknown;
-  readonly progress: unknown;
-  readonly returnvalue: unknown;
-  readonly failedReason?: string;
   updateProgress(share: number): Promise<void>;
   /** Back among the waiting; `token` proves that the job is ours. */
   moveToWait(token?: string): Promise<unknown>;
-  retry(state: "failed"): Promise<void>;
 }
 
 export interface AddedJob {
@@ -71,9 +68,8 @@ export interface Queue {
   on(event: "error", hear: (error: Error) => void): unknown;
   addBulk(jobs: readonly AddedJob[]): Promise<unknown>;
   getJobCounts(...states: readonly JobState[]): Promise<Readonly<Record<JobState, number>>>;
-  /** Ids of the jobs in these states. */
-  getRanges(states: readonly JobState[], start: number, end: number): Promise<string[]>;
-  getJob(id: string): Promise<Job | undefined>;
+  /** Removes a job, unless a worker has it. */
+  remove(id: string): Promise<unknown>;
   /** Removes all jobs that wait. */
   drain(delayed: boolean): Promise<void>;
   /** Removes everything. */

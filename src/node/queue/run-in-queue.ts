@@ -4,10 +4,10 @@
  * order of the plan and once each, so a file of them has the bytes that one worker on this machine would write; those
  * that end early wait in Redis until their turn. Stopping leaves the queue as it is.
  */
+import { z } from "zod";
 import { BackendError, type GraduateError, InputError } from "../../core/errors.ts";
-import { countOf } from "../../core/text.ts";
+import { countOf, safeLine } from "../../core/text.ts";
 import type { RunEvent, Runner } from "../../verbs/runs.ts";
-import { hashKey } from "../io/run-results.ts";
 import type { OpenQueue } from "./open-queue.ts";
 import { packJson, unpackJson } from "./packed-json.ts";
 import {
@@ -17,15 +17,19 @@ import {
   listRefusals,
   listWorkers,
   markCollected,
+  type PlanDraft,
   type PlanHead,
   saveHead,
 } from "./plan-heads.ts";
-import type { Job, Queue } from "./queue-packages.ts";
+import { sayUnsealed } from "./queue-key.ts";
+import type { AddedJob, Queue } from "./queue-packages.ts";
+import { jobIdOf, MOST_ATTEMPTS, sealedResult, sealedRun, toJob } from "./queued-run.ts";
+import { explainReply, type JobTexts, orExplain, readJobIds, readJobs } from "./read-redis.ts";
 import { orAbort, pause } from "./stoppable.ts";
 
 /** A plan as it is submitted. */
 export interface QueuedPlan<Task, Result> {
-  readonly head: Omit<PlanHead, "submitted">;
+  readonly head: PlanDraft;
   /** What all runs share. */
   readonly shared: unknown;
   /** The table's bytes, if they travel too. */
@@ -36,6 +40,8 @@ export interface QueuedPlan<Task, Result> {
   readonly keyOf: (task: Task) => string;
   /** What people call it. */
   readonly nameOf: (task: Task) => string;
+  /** What a worker left, as a result of this task; null where it is none. */
+  readonly readResult: (task: Task, value: unknown) => Result | null;
   /** The result of a run that failed; without it, failures end the plan when the others are done. */
   readonly lost?: (task: Task, why: string) => Result;
 }
@@ -48,28 +54,11 @@ export interface QueueRunOptions {
   readonly tell: (sentence: string) => void;
 }
 
-/** Jobs added or read at a time. */
+/** Jobs added at a time. */
 const BATCH = 500;
-/** How often a run is begun anew after its thread or its memory was lost. */
-export const MOST_ATTEMPTS = 3;
 /** Milliseconds between two looks at the queue, and between two looks at its workers. */
 const LOOK_EVERY = 200;
 const LOOK_FOR_WORKERS_EVERY = 5000;
-
-/** What a job holds. */
-export interface QueuedRun {
-  readonly key: string;
-  /** Its place in the plan. */
-  readonly place: number;
-  readonly name: string;
-  /** The task, packed. */
-  readonly line: string;
-}
-
-/** The id of a run's job: BullMQ does not take a number for one. */
-export function jobIdOf(key: string): string {
-  return `run-${/^[0-9a-f]{32}$/.test(key) ? key : hashKey(key)}`;
-}
 
 export function runInQueue<Task, Result>(
   plan: QueuedPlan<Task, Result>,
@@ -83,8 +72,11 @@ export function runInQueue<Task, Result>(
     try {
       for (const warning of queue.warnings) tell(warning);
       await orAbort(submit(queue, runs, plan, tasks), signal);
-      yield* collectRuns({ queue, runs, plan, tasks, signal, tell });
+      const jobOf = createJobs(queue, plan);
+      yield* collectRuns({ queue, runs, plan, tasks, jobOf, signal, tell });
       await markCollected(queue, plan.head.id);
+    } catch (error) {
+      throw explainReply(queue, error);
     } finally {
       // While Redis is away a polite end would wait for it.
       runs.close().catch(() => undefined);
@@ -93,39 +85,45 @@ export function runInQueue<Task, Result>(
   };
 }
 
-/** Failed runs are tried again; everything else that is there stays as it is. */
+/** Failed runs are made again; everything else that is there stays as it is. */
 async function submit<Task>(
   queue: OpenQueue,
   runs: Queue,
-  { head, shared, table, keys, keyOf, nameOf }: QueuedPlan<Task, unknown>,
+  plan: QueuedPlan<Task, unknown>,
   tasks: readonly Task[],
 ): Promise<void> {
+  const { head, shared, table, keyOf } = plan;
   await saveHead(queue, head, shared, table);
   const ids = new Set(tasks.map((task) => jobIdOf(keyOf(task))));
-  const failed = (await runs.getRanges(["failed"], 0, -1)).filter((id) => ids.has(id));
-  for (const id of failed) await (await runs.getJob(id))?.retry("failed");
+  const failed = (await readJobIds(queue, head.id, ["failed"])).filter((id) => ids.has(id));
+  for (const id of failed) await runs.remove(id);
+  const jobOf = createJobs(queue, plan);
+  for (let from = 0; from < tasks.length; from += BATCH)
+    await orExplain(queue, runs.addBulk(tasks.slice(from, from + BATCH).map(jobOf)));
+}
+
+/** The job of a task. */
+function createJobs<Task>(
+  { key: own }: OpenQueue,
+  { head, keys, keyOf, nameOf }: QueuedPlan<Task, unknown>,
+): (task: Task) => AddedJob {
   const places = new Map(keys.map((key, place) => [key, place]));
-  for (let from = 0; from < tasks.length; from += BATCH) {
-    const jobs = tasks.slice(from, from + BATCH).map((task) => {
-      const key = keyOf(task);
-      const data: QueuedRun = { key, place: places.get(key) ?? 0, name: nameOf(task), line: packJson(task) };
-      return {
-        name: "run",
-        data,
-        opts: { jobId: jobIdOf(key), attempts: MOST_ATTEMPTS, stackTraceLimit: 0 },
-      };
-    });
-    await runs.addBulk(jobs);
-  }
+  return (task) => {
+    const key = keyOf(task);
+    const run = { key, place: places.get(key) ?? 0, name: safeLine(nameOf(task)), line: packJson(task) };
+    return toJob({ ...run, seal: own.seal("run", sealedRun(head.id, run)) });
+  };
 }
 
 export interface Collecting<Task, Result> extends Pick<QueueRunOptions, "signal" | "tell"> {
   readonly queue: OpenQueue;
   readonly runs: Queue;
-  readonly plan: Pick<QueuedPlan<Task, Result>, "keyOf" | "nameOf" | "lost"> & {
+  readonly plan: Pick<QueuedPlan<Task, Result>, "keyOf" | "nameOf" | "readResult" | "lost"> & {
     readonly head: Pick<PlanHead, "id" | "name">;
   };
   readonly tasks: readonly Task[];
+  /** Makes a job of a task again, whose result was none. */
+  readonly jobOf: (task: Task) => AddedJob;
 }
 
 interface Failure {
@@ -134,28 +132,25 @@ interface Failure {
 }
 
 /** Waits for runs and hands their results on, in the order of the tasks. */
-export async function* collectRuns<Task, Result>({
-  queue,
-  runs,
-  plan,
-  tasks,
-  signal,
-  tell,
-}: Collecting<Task, Result>): AsyncGenerator<RunEvent<Result>, void> {
+export async function* collectRuns<Task, Result>(
+  collecting: Collecting<Task, Result>,
+): AsyncGenerator<RunEvent<Result>, void> {
+  const { queue, runs, plan, tasks, signal, tell } = collecting;
   const places = new Map(tasks.map((task, index) => [jobIdOf(plan.keyOf(task)), index]));
-  const ended = new Map<number, { readonly result: Result } | { readonly why: string }>();
+  const ended = new Map<number, Ended<Result>>();
   const failures: Failure[] = [];
   const watchWorkers = createWatch(queue, plan.head.id, tell);
+  const takeOutcome = createTaker(collecting, ended);
   let [next, seen, emptyLooks] = [0, -1, 0];
   while (next < tasks.length) {
     await orAbort(watchWorkers(), signal);
-    const counts = await orAbort(countRuns(runs), signal);
+    const counts = await orAbort(countRuns(queue, runs), signal);
     if (counts.done + counts.failed !== seen) {
-      for await (const { index, job } of readEnded(runs, places, ended, signal)) {
-        ended.set(index, readOutcome<Result>(job, plan.nameOf(tasks[index])));
-        yield { type: "progress", index, share: 1 };
-      }
       seen = counts.done + counts.failed;
+      for await (const { index, job } of readEnded(queue, plan.head.id, places, ended, signal)) {
+        if (await orAbort(takeOutcome(index, job), signal)) yield { type: "progress", index, share: 1 };
+        else seen = -1;
+      }
     }
     for (let one = ended.get(next); one !== undefined; one = ended.get(++next)) {
       const [index, task] = [next, tasks[next]];
@@ -165,15 +160,44 @@ export async function* collectRuns<Task, Result>({
     }
     if (next === tasks.length) break;
     // Nothing waits and nothing is under way, twice in a row: what is not done will not be.
-    emptyLooks = counts.waiting + counts.active === 0 ? emptyLooks + 1 : 0;
+    emptyLooks = counts.waiting + counts.active === 0 && seen !== -1 ? emptyLooks + 1 : 0;
     if (emptyLooks === 2 && ended.size < tasks.length) {
       yield* flush(ended, next);
       throw await explainMissing(queue, plan.head, tasks.length - ended.size);
     }
-    yield* readProgress(runs, places, signal);
+    yield* readProgress(queue, plan.head.id, places, signal);
     await pause(LOOK_EVERY, signal);
   }
   if (failures.length > 0 && plan.lost === undefined) throw explainFailures(failures, tasks.length);
+}
+
+type Ended<Result> = { readonly result: Result } | { readonly why: string };
+
+/** Takes what Redis says of a run that ended; false where that is no result, and the run is made again. */
+function createTaker<Task, Result>(
+  { queue, runs, plan, tasks, jobOf, tell }: Collecting<Task, Result>,
+  ended: Map<number, Ended<Result>>,
+): (index: number, job: JobTexts) => Promise<boolean> {
+  const refused = new Map<number, number>();
+  return async (index, job) => {
+    const task = tasks[index];
+    const name = plan.nameOf(task);
+    const outcome = readOutcome(queue, plan, task, job);
+    if (!("wrong" in outcome)) {
+      ended.set(index, outcome);
+      return true;
+    }
+    const times = (refused.get(index) ?? 0) + 1;
+    refused.set(index, times);
+    if (times >= MOST_ATTEMPTS) {
+      ended.set(index, { why: `${outcome.wrong}, ${times} times` });
+      return true;
+    }
+    tell(`the result of ${name} in Redis is not taken (${outcome.wrong}): the run is made again`);
+    await runs.remove(job.id);
+    await orExplain(queue, runs.addBulk([jobOf(task)]));
+    return false;
+  };
 }
 
 /** Results that came before their turn, where their turn will not come. */
@@ -188,44 +212,63 @@ function* flush<Result>(
 
 /** Jobs of ours that have ended and were not seen before. */
 async function* readEnded(
-  runs: Queue,
+  queue: OpenQueue,
+  plan: string,
   places: ReadonlyMap<string, number>,
   known: ReadonlyMap<number, unknown>,
   signal: AbortSignal,
-): AsyncGenerator<{ readonly index: number; readonly job: Job }> {
-  const ids = await orAbort(runs.getRanges(["completed", "failed"], 0, -1), signal);
-  const fresh = ids.flatMap((id) => {
+): AsyncGenerator<{ readonly index: number; readonly job: JobTexts }> {
+  const ids = await orAbort(readJobIds(queue, plan, ["completed", "failed"]), signal);
+  const fresh = ids.filter((id) => {
     const index = places.get(id);
-    return index === undefined || known.has(index) ? [] : [{ index, id }];
+    return index !== undefined && !known.has(index);
   });
-  for (let from = 0; from < fresh.length; from += BATCH) {
-    const part = fresh.slice(from, from + BATCH);
-    const jobs = await orAbort(Promise.all(part.map(({ id }) => runs.getJob(id))), signal);
-    for (const [k, job] of jobs.entries()) if (job !== undefined) yield { index: part[k].index, job };
+  for await (const job of readJobs(queue, plan, fresh)) {
+    signal.throwIfAborted();
+    yield { index: places.get(job.id) ?? 0, job };
   }
 }
 
-function readOutcome<Result>(
-  { failedReason, returnvalue }: Job,
-  name: string,
-): { readonly result: Result } | { readonly why: string } {
-  if (typeof returnvalue === "string")
-    return { result: unpackJson(returnvalue, `the result of ${name}`) as Result };
-  const why = failedReason ?? "it left no result";
-  return { why: /stalled more than/.test(why) ? "every worker that began it was lost" : why };
+/** What a worker leaves: the result, packed, and its seal. */
+const leftSchema = z.strictObject({ result: z.string(), seal: z.string().length(64).nullable() });
+/** What a worker leaves of a run. */
+export type LeftResult = Readonly<z.infer<typeof leftSchema>>;
+
+function readOutcome<Task, Result>(
+  { key: own }: OpenQueue,
+  { head, keyOf, nameOf, readResult }: Collecting<Task, Result>["plan"],
+  task: Task,
+  { returnvalue, failedReason, isTooLarge }: JobTexts,
+): Ended<Result> | { readonly wrong: string } {
+  if (isTooLarge) return { wrong: "it is too large" };
+  if (returnvalue === null) {
+    const why = failedReason === null ? "it left no result" : safeLine(failedReason);
+    return { why: /stalled more than/.test(why) ? "every worker that began it was lost" : why };
+  }
+  const key = keyOf(task);
+  try {
+    const { result: text, seal } = leftSchema.parse(JSON.parse(returnvalue));
+    if (!own.isSealed("result", sealedResult(head.id, key, text), seal)) return { wrong: sayUnsealed(own) };
+    const result = readResult(task, unpackJson(text, nameOf(task)));
+    if (result !== null) return { result };
+  } catch {
+    // Not even JSON of this form.
+  }
+  return { wrong: "it is damaged, or not of this program" };
 }
 
 async function* readProgress(
-  runs: Queue,
+  queue: OpenQueue,
+  plan: string,
   places: ReadonlyMap<string, number>,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent<never>> {
-  const ids = (await orAbort(runs.getRanges(["active"], 0, -1), signal)).filter((id) => places.has(id));
-  const jobs = await orAbort(Promise.all(ids.map((id) => runs.getJob(id))), signal);
-  for (const [k, job] of jobs.entries()) {
-    const index = places.get(ids[k]);
-    if (index === undefined || typeof job?.progress !== "number" || job.returnvalue) continue;
-    yield { type: "progress", index, share: job.progress };
+  const ids = (await orAbort(readJobIds(queue, plan, ["active"]), signal)).filter((id) => places.has(id));
+  for await (const { id, progress, returnvalue } of readJobs(queue, plan, ids)) {
+    signal.throwIfAborted();
+    const share = Number(progress ?? Number.NaN);
+    if (returnvalue === null && share >= 0 && share <= 1)
+      yield { type: "progress", index: places.get(id) ?? 0, share };
   }
 }
 

@@ -1,33 +1,41 @@
 /**
- * From a plan in Redis to what makes its runs here. The table is read by its path, or from bytes that were shipped,
- * after its SHA-256 is found to be the plan's; then it is prepared as the command would prepare it. An error here is
- * this worker's reason to take no run of the plan: another worker may well have the right table.
+ * From a plan in Redis to what makes its runs here. The table is read below this worker's folder, or from bytes that
+ * were shipped, after its SHA-256 is found to be the plan's; then it is prepared as the command would prepare it. An
+ * error here is this worker's reason to take no run of the plan: another worker may well have the right table.
  */
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { z } from "zod";
-import { FormatError, InputError } from "../../core/errors.ts";
+import { basename } from "node:path";
+import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { readTable, type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
+import { readTable, tableSourceFromBytes } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
 import type { NamedSplit } from "../../verbs/comparison/method-run.ts";
 import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import { hideTestRows } from "../../verbs/tune.ts";
 import { tableSourceFromPath } from "../io/input-file.ts";
-import { hashFile } from "../io/provenance.ts";
+import { COMPARE_LINES, TUNE_LINES } from "../io/run-lines.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import type { CompareShared, TuneShared } from "../workers/plan-runs.ts";
 import { workerModule } from "../workers/run-pool.ts";
 import type { PlanHead } from "./plan-heads.ts";
+import { requirePlanFile } from "./plan-tables.ts";
 import type { RunSource } from "./run-lane.ts";
+import { parseSubject } from "./subject-schema.ts";
 
-/** Opens the plans of one command. `bytes` is the table, if it was shipped; `lanes` is how many runs go on at once. */
-export type OpenRuns = (
-  head: PlanHead,
-  shared: unknown,
-  about: { readonly bytes: Buffer | null; readonly lanes: number },
-) => Promise<RunSource>;
+/** What a plan is opened with. */
+export interface PlanAbout {
+  /** The table, if it was shipped. */
+  readonly bytes: Buffer | null;
+  /** The folder below which tables are read. */
+  readonly tables: string;
+  /** How many runs go on at once. */
+  readonly lanes: number;
+}
+
+/** Opens the plans of one command. */
+export type OpenRuns = (head: PlanHead, shared: unknown, about: PlanAbout) => Promise<RunSource>;
 
 /** What runs of a sweep or a comparison share, as it travels. */
 export interface QueuedSubject {
@@ -39,100 +47,51 @@ export interface QueuedSubject {
   readonly deterministic: boolean;
 }
 
-const names = z.array(z.string()).exactOptional();
-const subjectSchema = z.strictObject({
-  reading: z.strictObject({
-    category: names,
-    number: names,
-    decimal: z.enum(["point", "comma"]).exactOptional(),
-  }),
-  request: z.looseObject({ time: z.string(), event: z.string() }),
-  splits: z
-    .array(z.strictObject({ name: z.string(), seed: z.int(), split: z.looseObject({}) }))
-    .exactOptional(),
-  deterministic: z.boolean(),
-});
+const PLAN_RUNS = { module: workerModule("plan-worker"), place: "thread" } as const;
 
 /** The commands whose runs every worker can make. */
 export const RUN_KINDS: Readonly<Record<string, OpenRuns>> = {
-  async tune(head, shared, { bytes }) {
+  async tune(head, shared, about) {
     const { reading, request, deterministic } = parseSubject(head, shared);
-    const study = prepare(await readPlanTable(head, reading, bytes), request, head.files[0].sha256);
+    const study = prepare(await readPlanTable(head, reading, about), request, head.files[0].sha256);
     const source: TuneShared = {
       kind: "tune",
       study: toPlainStudy(hideTestRows(study)),
       request,
       deterministic,
     };
-    return { module: workerModule("plan-worker"), shared: source, place: "thread" };
+    return { ...PLAN_RUNS, shared: source, readTask: TUNE_LINES.readTask };
   },
-  async compare(head, shared, { bytes, lanes }) {
+  async compare(head, shared, about) {
     const { reading, request, splits = [], deterministic } = parseSubject(head, shared);
-    const [first] = splits;
-    if (first === undefined) throw refuseShared(head);
-    const { split, seed } = first;
-    const table = await readPlanTable(head, reading, bytes);
+    const [{ split, seed }] = splits;
+    const table = await readPlanTable(head, reading, about);
     const study = prepare(table, { ...request, split, seed }, head.files[0].sha256);
     const source: CompareShared = {
       kind: "compare",
       study: toPlainStudy(study),
       request,
       splits,
-      threads: Math.max(1, Math.floor(availableParallelism() / lanes)),
+      threads: Math.max(1, Math.floor(availableParallelism() / about.lanes)),
       deterministic,
     };
-    return { module: workerModule("plan-worker"), shared: source, place: "thread" };
+    return { ...PLAN_RUNS, shared: source, readTask: COMPARE_LINES.readTask };
   },
 };
-
-function parseSubject(head: PlanHead, shared: unknown): QueuedSubject {
-  const parsed = subjectSchema.safeParse(shared);
-  if (!parsed.success || head.files.length !== 1) throw refuseShared(head);
-  return parsed.data as unknown as QueuedSubject;
-}
-
-function refuseShared({ name }: PlanHead): FormatError {
-  return new FormatError(`what the runs of ${name} share is not what this program writes`, {
-    code: "queue.damaged",
-  });
-}
 
 async function readPlanTable(
   { files: [file] }: PlanHead,
   { category, number, decimal }: TableOptions,
-  bytes: Buffer | null,
+  { bytes, tables }: PlanAbout,
 ): Promise<Table> {
-  const source = await openSource(file, bytes);
-  return readTable(source, present({ category, number, decimal }));
-}
-
-async function openSource(
-  { path, sha256 }: PlanHead["files"][number],
-  bytes: Buffer | null,
-): Promise<TableSource> {
-  if (bytes === null) {
-    await requireSameFile(path, path, sha256);
-    return tableSourceFromPath(path);
-  }
-  if (createHash("sha256").update(bytes).digest("hex") !== sha256) throw refuseOther(path);
-  return tableSourceFromBytes(path.replace(/^.*[\\/]/, ""), bytes);
-}
-
-/** Refuses a file that is not the one the plan was made with; `named` is what the plan calls it. */
-export async function requireSameFile(path: string, named: string, sha256: string | null): Promise<void> {
-  const found = await hashFile(path).catch(() => undefined);
-  if (found === undefined) {
-    throw new InputError(`no such table here: "${named}"`, {
+  const options = present({ category, number, decimal });
+  if (bytes === null)
+    return readTable(await tableSourceFromPath(await requirePlanFile(file, tables)), options);
+  if (createHash("sha256").update(bytes).digest("hex") !== file.sha256) {
+    throw new InputError(`the table "${file.path}" in Redis does not have the plan's SHA-256`, {
       code: "queue.table",
-      hint: "give this machine the folder that holds it, or submit with --ship-table",
+      hint: "the same command with --ship-table puts it there again",
     });
   }
-  if (found !== sha256) throw refuseOther(named);
-}
-
-function refuseOther(path: string): InputError {
-  return new InputError(`another table: "${path}" does not have the SHA-256 that the plan was made with`, {
-    code: "queue.table",
-    hint: "copy the submitter's table here, or submit again with this one",
-  });
+  return readTable(tableSourceFromBytes(basename(file.path), bytes), options);
 }

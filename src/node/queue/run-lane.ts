@@ -13,6 +13,8 @@ export interface RunSource {
   readonly module: URL;
   readonly shared: unknown;
   readonly place: LanePlace;
+  /** A task as it came from Redis; null where it is none. */
+  readonly readTask: (value: unknown) => unknown;
   /** Why a result is none, where runs say so themselves: such a run counts as failed, and may be tried again. */
   readonly failureOf?: (result: unknown) => string | null;
 }
@@ -32,7 +34,7 @@ interface Pending {
   readonly tell: (share: number) => void;
 }
 
-export function openRunLane({ module, shared, place }: RunSource): RunLane {
+export function openRunLane({ module, shared, place }: Omit<RunSource, "readTask">): RunLane {
   let pending: Pending | null = null;
   let lost = false;
   const settle = (how: (one: Pending) => void) => {

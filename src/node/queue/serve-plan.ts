@@ -9,7 +9,9 @@ import { type OpenQueue, RUNS_PREFIX } from "./open-queue.ts";
 import { packJson, unpackJson } from "./packed-json.ts";
 import type { PlanHead } from "./plan-heads.ts";
 import type { Job, QueueWorker } from "./queue-packages.ts";
-import type { QueuedRun } from "./run-in-queue.ts";
+import { readRun, sealedResult } from "./queued-run.ts";
+import { MOST_RESULT } from "./read-redis.ts";
+import type { LeftResult } from "./run-in-queue.ts";
 import { openRunLane, type RunLane, type RunSource } from "./run-lane.ts";
 
 export interface ServeOptions {
@@ -50,22 +52,29 @@ export function servePlan(
   const [idle, busy] = [new Set<RunLane>(), new Set<RunLane>()];
   let [made, isLeaving] = [0, false];
 
-  const makeRun = async (job: Job): Promise<string> => {
+  const makeRun = async (job: Job): Promise<LeftResult> => {
+    const { key, task } = readTask(queue, id, plan, job, source);
     const [known] = idle;
     const lane = known ?? openRunLane(source);
     idle.delete(lane);
     busy.add(lane);
     let reportedAt = performance.now();
     try {
-      const result = await lane.run(readTask(job, plan), (share) => {
+      const result = await lane.run(task, (share) => {
         if (performance.now() - reportedAt < REPORT_EVERY) return;
         reportedAt = performance.now();
         job.updateProgress(share).catch(() => undefined);
       });
       const failure = source.failureOf?.(result) ?? null;
       if (failure !== null) throw new InputError(failure, { code: "run.failed" });
+      const text = packJson(result);
+      if (text.length > MOST_RESULT / 2) {
+        throw new InputError(`the result is too large for a queue: ${text.length} bytes`, {
+          code: "queue.size",
+        });
+      }
       made++;
-      return packJson(result);
+      return { result: text, seal: queue.key.seal("result", sealedResult(id, key, text)) };
     } finally {
       busy.delete(lane);
       if (!lane.isLost() && !isLeaving) idle.add(lane);
@@ -73,7 +82,7 @@ export function servePlan(
     }
   };
 
-  const process = async (job: Job, token?: string): Promise<string> => {
+  const process = async (job: Job, token?: string): Promise<LeftResult> => {
     try {
       return await makeRun(job);
     } catch (error) {
@@ -133,9 +142,19 @@ export function openWorker(
   return worker;
 }
 
-function readTask({ data }: Job, plan: string): unknown {
-  const { line } = (data ?? {}) as Partial<QueuedRun>;
-  return unpackJson(typeof line === "string" ? line : "", `a run of ${plan}`);
+/** A run that is none of the plan's is refused for good. */
+function readTask(
+  queue: OpenQueue,
+  plan: string,
+  name: string,
+  { id, data }: Job,
+  { readTask: read }: RunSource,
+): { readonly key: string; readonly task: unknown } {
+  const run = readRun(queue, plan, id, data);
+  const task = typeof run === "string" ? null : read(unpackJson(run.line, `a run of ${name}`));
+  if (typeof run !== "string" && task !== null) return { key: run.key, task };
+  const why = typeof run === "string" ? run : "its task is none of this program";
+  throw new InputError(`a run in Redis is not taken: ${why}`, { code: "queue.run" });
 }
 
 /** The whole of an error in one line, for people who see neither this machine nor its terminal. */

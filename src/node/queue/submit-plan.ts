@@ -5,37 +5,39 @@
  */
 
 import { readFile, stat } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { quoteArgument } from "../../report/words/command-words.ts";
+import { present } from "../../core/present.ts";
+import { safeLine } from "../../core/text.ts";
 import type { Runner } from "../../verbs/runs.ts";
 import { programVersion, type TableFile } from "../io/provenance.ts";
 import { hashKey } from "../io/run-results.ts";
 import { listTableFiles, stemOfTable } from "../io/table-files.ts";
 import { warn } from "../print/output.ts";
-import { programName } from "../program-name.ts";
 import { openQueue } from "./open-queue.ts";
-import type { PlanHead } from "./plan-heads.ts";
+import { MOST_SHIPPED, type PlanDraft } from "./plan-heads.ts";
+import { nameTable } from "./plan-tables.ts";
+import { readQueueKey } from "./queue-key.ts";
 import { type QueuedPlan, runInQueue } from "./run-in-queue.ts";
 import type { QueuedSubject } from "./run-kinds.ts";
 
-/** Bytes of a table that may travel through Redis, which holds everything in memory. */
-const MOST_SHIPPED = 64e6;
-
 /** Digits of the id in a plan's name. */
 const NAME_DIGITS = 8;
+/** Characters of what a plan is about in its name. */
+const MOST_ABOUT = 200;
 
 /** A plan to submit: its runs, what they share, and where the results go. */
 export interface SubmittedPlan<Task, Result>
-  extends Pick<QueuedPlan<Task, Result>, "keyOf" | "nameOf" | "lost"> {
+  extends Pick<QueuedPlan<Task, Result>, "keyOf" | "nameOf" | "readResult" | "lost"> {
   /** The address of the queue, as it was given. */
   readonly url: string;
   readonly command: string;
   /** What the plan is about, for its name: the table's file or the plan's. */
   readonly about: string;
-  readonly files: PlanHead["files"];
-  /** Whether the first file's bytes travel. */
+  readonly files: readonly { readonly path: string; readonly sha256: string | null }[];
+  /** Whether the first file's bytes travel, and where they are here. */
   readonly ship: boolean;
+  readonly table?: string;
   /** All runs, those that are done included. */
   readonly tasks: readonly Task[];
   readonly shared: unknown;
@@ -50,27 +52,31 @@ export function runSubmitted<Task, Result>(
   asked: SubmittedPlan<Task, Result>,
   signal: AbortSignal,
 ): Runner<Task, Result> {
-  const { url, command, about, files, ship, tasks, shared, results, quiet, ...plan } = asked;
+  const { url, command, about, files, ship, tasks, shared, results, quiet } = asked;
+  const { keyOf, nameOf, readResult, lost } = asked;
+  const plan = { keyOf, nameOf, readResult, ...present({ lost }) };
   const keys = tasks.map(plan.keyOf);
-  const id = hashKey([command, programVersion, files.map(({ sha256 }) => sha256), [...keys].sort()]);
+  const { mark } = readQueueKey();
+  const known = files.map(requireHash);
+  const hashes = known.map(({ sha256 }) => sha256);
+  const id = hashKey([command, programVersion, hashes, [...keys].sort(), ...(mark === null ? [] : [mark])]);
   const tell = (sentence: string) => {
     if (!quiet) warn(sentence);
   };
-  const head: Omit<PlanHead, "submitted"> = {
-    queue: 1,
+  const head: PlanDraft = {
     id,
-    name: `${about}.${command}-${id.slice(0, NAME_DIGITS)}`,
+    name: `${safeLine(about).slice(0, MOST_ABOUT)}.${command}-${id.slice(0, NAME_DIGITS)}`,
     command,
     version: programVersion,
-    files: [...files],
+    files: known,
     isShipped: ship,
     total: tasks.length,
     results: basename(results),
-    said: sayCommand(process.argv.slice(2)),
+    said: wordsOfCommand(process.argv.slice(2)),
   };
   return async function* (open) {
     if (open.length === 0) return;
-    const table = ship ? await readShipped(files[0].path, tell) : null;
+    const table = ship ? await readShipped(asked.table ?? "", tell) : null;
     yield* runInQueue<Task, Result>(
       { ...plan, head, keys, shared, table },
       { open: () => openQueue(url, { onTrouble: tell }), signal, tell },
@@ -82,8 +88,18 @@ export function runSubmitted<Task, Result>(
 export function describeSubject(
   { path, sha256 }: TableFile,
   subject: QueuedSubject,
-): Pick<SubmittedPlan<unknown, unknown>, "about" | "files" | "shared"> {
-  return { about: stemOfTable(path), files: [{ path: resolve(path), sha256 }], shared: subject };
+): Pick<SubmittedPlan<unknown, unknown>, "about" | "files" | "table" | "shared"> {
+  const files = [{ path: nameTable(path), sha256 }];
+  return { about: stemOfTable(path), files, table: path, shared: subject };
+}
+
+/** A worker reads nothing that it cannot check. */
+function requireHash({ path, sha256 }: { readonly path: string; readonly sha256: string | null }) {
+  if (sha256 !== null) return { path, sha256 };
+  throw new InputError(`--queue needs tables in files, and this is none: "${path}"`, {
+    code: "queue.table",
+    hint: "write it to a file first: workers check its SHA-256",
+  });
 }
 
 async function readShipped(path: string, tell: (sentence: string) => void): Promise<Buffer> {
@@ -113,10 +129,9 @@ function sayMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(bytes < 1e6 ? 3 : 1)} MB`;
 }
 
-/** The command as it was given, without the queue's address. */
-export function sayCommand(args: readonly string[]): string {
-  const kept = args.filter(
+/** The words of the command as it was given, without the queue's address. */
+export function wordsOfCommand(args: readonly string[]): string[] {
+  return args.filter(
     (arg, k) => arg !== "--queue" && args[k - 1] !== "--queue" && !arg.startsWith("--queue="),
   );
-  return [programName(), ...kept.map(quoteArgument)].join(" ");
 }
