@@ -3,11 +3,13 @@
  * difference from the first. A method may name its distance and a repair on the validation rows: graduate:atRisk,
  * cox+boost.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
+import { toPlainFinding } from "../../data/checks/findings.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
 import { DISTANCES, type DistanceName, NETWORKS, PRESETS, type PresetName } from "../../training/choices.ts";
@@ -55,7 +57,7 @@ import {
 import { describeComparison, printComparison, tellMethod } from "../print/comparison.ts";
 import { describeCauseComparison, printCauseComparison } from "../print/comparison-causes.ts";
 import { followPlan } from "../print/follow-runs.ts";
-import { printJson } from "../print/output.ts";
+import { printJson, tellFindings } from "../print/output.ts";
 import { describeSubject, runSubmitted } from "../queue/submit-plan.ts";
 import type { Shard } from "../shards/shard.ts";
 import { type CompareShared, openCompareRun } from "../workers/plan-runs.ts";
@@ -176,6 +178,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   const request = await readTrainRequest(options);
   const [{ split, seed }] = splits;
   const study = prepare(file.table, { ...request, split, seed }, file.sha256);
+  tellFindings(study.told);
   const replicates = options.replicates ?? defaultReplicates(study);
   const shared: CompareShared = {
     kind: "compare",
@@ -202,10 +205,12 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     },
   });
   if (comparison === null) return;
+  const findings = study.told.map(toPlainFinding);
   if (comparison.byCause === undefined) {
-    if (options.json) printJson(describeComparison(comparison));
+    if (options.json) printJson({ ...describeComparison(comparison), findings });
     else printComparison(comparison);
-  } else if (options.json) printJson(describeCauseComparison(comparison, comparison.byCause));
+  } else if (options.json)
+    printJson({ ...describeCauseComparison(comparison, comparison.byCause), findings });
   else printCauseComparison(comparison, comparison.byCause);
 }
 

@@ -15,7 +15,7 @@ import type { CompareTask, MethodResult } from "../../verbs/comparison/method-ru
 import type { TrainRequest } from "../../verbs/train-request.ts";
 import type { TuneResult, TuneTask } from "../../verbs/tune.ts";
 import type { Setting } from "../../verbs/tuning/settings.ts";
-import type { TableOptions } from "../options/table-options.ts";
+import { readingOptions, type TableOptions } from "../options/table-options.ts";
 import { programVersion, type TableFile } from "./provenance.ts";
 import { hashKey, KEY_PATTERN, type RunForm } from "./run-results.ts";
 
@@ -32,10 +32,11 @@ export function hashShared(
       hint: "runs are kept by the file's hash, so that they can be taken up again; standard input leaves none",
     });
   }
+  const { category = [], number = [], ids: _, ...marks } = readingOptions(options);
   return hashKey({
     version: programVersion,
     table: sha256,
-    read: [options.category ?? [], options.number ?? []],
+    read: [category, number, ...(Object.keys(marks).length === 0 ? [] : [marks])],
     deterministic: options.deterministic === true,
     blind: request,
     defaults: [

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { FormatError, InputError } from "../../core/errors.ts";
-import { present } from "../../core/present.ts";
+import { type CellWriting, pickWriting } from "../../data/reading/containers.ts";
 import { readTable, type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
@@ -16,7 +16,6 @@ import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import { hideTestRows } from "../../verbs/tune.ts";
 import { tableSourceFromPath } from "../io/input-file.ts";
 import { hashFile } from "../io/provenance.ts";
-import type { TableOptions } from "../options/table-options.ts";
 import type { CompareShared, TuneShared } from "../workers/plan-runs.ts";
 import { workerModule } from "../workers/run-pool.ts";
 import type { PlanHead } from "./plan-heads.ts";
@@ -32,7 +31,7 @@ export type OpenRuns = (
 /** What runs of a sweep or a comparison share, as it travels. */
 export interface QueuedSubject {
   /** How the table is read. */
-  readonly reading: TableOptions;
+  readonly reading: CellWriting;
   readonly request: TrainRequest;
   /** Of a comparison. */
   readonly splits?: readonly NamedSplit[];
@@ -45,6 +44,10 @@ const subjectSchema = z.strictObject({
     category: names,
     number: names,
     decimal: z.enum(["point", "comma"]).exactOptional(),
+    thousands: z.enum(["point", "comma", "space", "none"]).exactOptional(),
+    dateOrder: z.enum(["month-first", "day-first"]).exactOptional(),
+    ids: names,
+    asWritten: names,
   }),
   request: z.looseObject({ time: z.string(), event: z.string() }),
   splits: z
@@ -99,11 +102,11 @@ function refuseShared({ name }: PlanHead): FormatError {
 
 async function readPlanTable(
   { files: [file] }: PlanHead,
-  { category, number, decimal }: TableOptions,
+  reading: CellWriting,
   bytes: Buffer | null,
 ): Promise<Table> {
   const source = await openSource(file, bytes);
-  return readTable(source, present({ category, number, decimal }));
+  return readTable(source, pickWriting(reading));
 }
 
 async function openSource(
