@@ -109,14 +109,15 @@ export function checkHistory(
 ): readonly Finding[] {
   refuseOptions(table, columns);
   const id = columns.id === undefined ? undefined : readPeople(table, columns.id).of;
-  if (outcomes !== null && refused === null)
-    return readAdded(table, columns, { ...outcomes, ...present({ id }) }).problems.map(
-      ({ finding }) => finding,
-    );
+  const spellings = findSpellings(table, columns);
+  if (outcomes !== null && refused === null) {
+    const { problems } = readAdded(table, columns, { ...outcomes, ...present({ id }) });
+    return [...problems.map(({ finding }) => finding), ...spellings];
+  }
   // Whoever has to correct events should hear of the errors in other columns as well, on the rows that can be read.
-  return readAdded(table, columns, { ...setApart(usable, outcomes, id) }, usable)
-    .problems.map(({ finding }) => finding)
-    .filter(({ level }) => level === "error");
+  const { problems } = readAdded(table, columns, { ...setApart(usable, outcomes, id) }, usable);
+  const errors = problems.map(({ finding }) => finding).filter(({ level }) => level === "error");
+  return [...errors, ...spellings];
 }
 
 /** Rows that cannot be read as people of their own, under observation for a moment: nothing is wrong with those. */
