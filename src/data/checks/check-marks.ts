@@ -46,10 +46,12 @@ function checkMarks(column: NumberColumn, level: "error" | "warning"): readonly 
   const [decimals, thousands] = bothReadings(text);
   const evidence = { text, mark, readAs: isDoubtful ? "decimals" : "thousands", reason };
   if (isDoubtful) {
-    const said = say`numbers of ${name} may be decimals or thousands${personal(`: "${text}" is ${decimals} or ${thousands} (${reason})`)}`;
+    const both = personal(`: "${text}" is ${decimals} or ${thousands} (${reason})`);
+    const said = say`numbers of ${name} may be decimals or thousands${both}`;
     return [problem("number.marks", level, column, said, evidence, [row], sayEither(mark))];
   }
-  const said = say`${name} is read with a ${mark} between thousands${personal(`: "${text}" is ${thousands}, since ${reason}`)}`;
+  const why = personal(`: "${text}" is ${thousands}, since ${reason}`);
+  const said = say`${name} is read with a ${mark} between thousands${why}`;
   const hint = `if that is wrong, say --decimal ${mark}; --thousands ${mark} says that it is right`;
   return [problem("number.marks", "warning", column, said, evidence, [row], hint)];
 }

@@ -1,6 +1,6 @@
 /**
- * Times that are numbers and yet no times: dates written as numbers (20010118), codes for "missing" (9999), and one time
- * far beyond all others (a slip of the unit or the keyboard). An error each, since one such time moves the end of every
+ * Times that are numbers and yet no times: dates written as numbers (20010118), codes for "missing" (9999), and one
+ * time far beyond all others (a slip of the unit or the keyboard). An error each, since one such time moves the end of every
  * curve; --as-written says that the values are meant. The rules and their rate of false alarms on honest tables are in
  * docs/decisions/022-nothing-misread.md.
  */

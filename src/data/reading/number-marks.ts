@@ -18,7 +18,9 @@ export type ThousandsMark = DecimalMark | " ";
 
 /** The marks as the caller gives them. */
 export interface AskedMarks {
+  /** What stands before decimals; "comma" reads 1,5 as a number whatever separates the fields. */
   readonly decimal?: DecimalWriting | undefined;
+  /** What stands between thousands: 1.029, 1,029, 1 029 or nothing; without it, what the table shows. */
   readonly thousands?: ThousandsWriting | undefined;
 }
 

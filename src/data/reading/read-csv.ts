@@ -129,7 +129,7 @@ interface FirstReading {
   readonly decided: readonly ColumnDecisions[];
 }
 
-/** Reads the columns marked "reread" again with their texts: categories, ids, and numbers with marks between thousands. */
+/** Reads the columns marked "reread" again with their texts: categories, ids, numbers with marks between thousands. */
 async function rereadTexts(
   input: ReadCsvInput,
   delimiter: string,

@@ -9,7 +9,6 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
-import { toPlainFinding } from "../../data/checks/findings.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
 import { DISTANCES, type DistanceName, NETWORKS, PRESETS, type PresetName } from "../../training/choices.ts";
@@ -205,12 +204,10 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     },
   });
   if (comparison === null) return;
-  const findings = study.told.map(toPlainFinding);
   if (comparison.byCause === undefined) {
-    if (options.json) printJson({ ...describeComparison(comparison), findings });
+    if (options.json) printJson(describeComparison(comparison));
     else printComparison(comparison);
-  } else if (options.json)
-    printJson({ ...describeCauseComparison(comparison, comparison.byCause), findings });
+  } else if (options.json) printJson(describeCauseComparison(comparison, comparison.byCause));
   else printCauseComparison(comparison, comparison.byCause);
 }
 
