@@ -217,8 +217,8 @@ export function decideMarks(
 
 function decideColumn(census: MarkCensus, asked: SettledMarks, table: TableShows): ColumnMarks | null {
   if (asked.thousands === " " && census.spaced !== null) {
-    const isComma = asked.decimal === 1 || (asked.decimal === null && census.decimal[1] !== null);
-    return { thousands: " ", mark: isComma ? "," : ".", remark: null };
+    const isComma = asked.decimal === 1 || (asked.decimal === null && table.decimal[1] !== null);
+    return { thousands: " ", mark: isComma && table.canHaveComma ? "," : ".", remark: null };
   }
   for (const k of [0, 1] as const) {
     const seen = census.certain[k] ?? census.grouped[k];
@@ -283,8 +283,9 @@ export function parseMarkedText(text: string, thousands: ThousandsMark | null, m
         : GROUPED[POINT_OR_COMMA[thousands]].test(trimmed) ||
           CERTAIN[POINT_OR_COMMA[thousands]].test(trimmed);
     if (isGrouped) {
-      const bare = thousands === " " ? trimmed.replace(ALL_BETWEEN, "") : trimmed.replaceAll(thousands, "");
-      return parseNumberText(bare, mark);
+      // Beside blanks either mark can only stand before decimals.
+      if (thousands === " ") return parseNumberText(trimmed.replace(ALL_BETWEEN, "").replace(",", "."), ".");
+      return parseNumberText(trimmed.replaceAll(thousands, ""), mark);
     }
   }
   return parseNumberText(trimmed, mark);

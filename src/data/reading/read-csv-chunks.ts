@@ -236,7 +236,9 @@ function decidePart(
   wanted.forEach((column, k) => {
     const before = column.marks;
     const now = decided[k] ?? null;
-    const isOther = (before?.thousands ?? null) !== (now?.thousands ?? null);
+    const isDoubtful = (marks: ColumnMarks | null) => marks?.remark?.isDoubtful === true;
+    const isOther =
+      (before?.thousands ?? null) !== (now?.thousands ?? null) || isDoubtful(before) !== isDoubtful(now);
     const needsTexts = now !== null && now.thousands !== null && builders[k].mode === "numbers";
     if ((isOther && column.hasGrouped) || needsTexts)
       throw createLateMarkError(input.name, column, now ?? before);
