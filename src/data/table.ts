@@ -175,9 +175,15 @@ export function findColumn(table: Table, name: string): Column {
   const have = table.columns.map((column) => shortenValue(column.name));
   const shown =
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
-  const near = nearestName(name, have);
+  const composed = have.find((one) => one.normalize("NFC") === name.normalize("NFC"));
+  const near = composed ?? nearestName(name, have);
   const isCase = near?.toLowerCase() === name.toLowerCase();
-  const hint = near && `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?`;
+  const why = composed
+    ? "the accents are composed in another way: "
+    : isCase
+      ? "column names are case-sensitive: "
+      : "";
+  const hint = near && `${why}did you mean "${near}"?`;
   throw new InputError(`missing column: "${name}" (have ${shown})`, {
     code: "column.missing",
     where: table.name,

@@ -98,8 +98,8 @@ test("dates of two possible orders are said, where they are features", async () 
   const { findings } = checkTable(table, { time: "time", event: "event" });
   expect(findings.map(({ code }) => code)).toEqual(["date.ambiguous"]);
   expect(findings[0].message).toBe(
-    "the dates of from could be day/month or month/day: no date of the table tells. They are read as month/day: " +
-      "say --date-order month-first or --date-order day-first, or write dates as 2024-03-01",
+    "the dates of from could be day/month or month/day: no date of the table tells. They are read as month/day. " +
+      "Say --date-order month-first or --date-order day-first, or write dates as 2024-03-01",
   );
 });
 

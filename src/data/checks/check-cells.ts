@@ -85,7 +85,7 @@ function findSentinels({ name, values, asWritten }: NumberColumn): Finding | nul
     level: "warning",
     column: name,
     said: say`${name} is ${codes.join(" or ")} in ${count(rows, "row")}${beyond}`,
-    hint: `if that means missing, leave these cells empty; if the values are meant, say --as-written ${name}`,
+    hint: `If that means missing, leave these cells empty; if the values are meant, say --as-written ${name}`,
     evidence: { value, rows, least, most },
   });
 }
@@ -118,7 +118,7 @@ function findAlikeLevels({ name, levels, codes }: CategoryColumn): Finding | nul
       level: "warning",
       column: name,
       said: say`two levels of ${name} differ only ${how}${which}, the second in ${count(rows, "row")}`,
-      hint: "write them in one way, or they are two groups of people",
+      hint: "Write them in one way, or they are two groups of people",
       evidence: { first: other, second: level, rows },
     });
   }

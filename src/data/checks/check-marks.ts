@@ -6,7 +6,7 @@
  * warning everywhere.
  */
 import { InputError } from "../../core/errors.ts";
-import { personal, say } from "../../core/sentence.ts";
+import { personal, plainText, say } from "../../core/sentence.ts";
 import { bothReadings, sayEither } from "../reading/number-marks.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
 import type { CategoryColumn, Column, DateColumn, NumberColumn, Table } from "../table.ts";
@@ -36,7 +36,8 @@ export function findWriting(column: Column, level: "error" | "warning"): Finding
 /** A finding says itself what to do; an exception says it beside. */
 function withHint(finding: Finding, hint: string | undefined): Finding {
   if (hint === undefined || finding.sentence.hint !== undefined) return finding;
-  return { ...finding, message: `${finding.message}: ${hint}`, sentence: { ...finding.sentence, hint } };
+  const sentence = { ...finding.sentence, hint: `${hint[0].toUpperCase()}${hint.slice(1)}` };
+  return { ...finding, message: plainText(sentence), sentence };
 }
 
 function checkMarks(column: NumberColumn, level: "error" | "warning"): readonly Problem[] {
@@ -104,7 +105,7 @@ export function whyDoubtful(column: Column): string | null {
 export function createDoubtfulFeatureError(table: Table, found: readonly Finding[]): InputError {
   const names = [...new Set(found.map(({ column }) => column))].join(",");
   const mark = found[0].evidence.mark === "comma" ? "comma" : "point";
-  return new InputError(found[0].message.replace(`: ${sayEither(mark)}`, ""), {
+  return new InputError(plainText({ parts: found[0].sentence.parts }), {
     code: "number.marks",
     where: `${table.name}, column "${found[0].column}"`,
     hint: `${sayEither(mark)}, or leave the column out with --drop ${names}`,

@@ -96,7 +96,7 @@ export function findSpellings(table: Table, { id }: PersonColumn): Finding[] {
         level: "warning",
         column: column.name,
         said: say`ids of ${column.name} differ only in how a number is written${both}: they are two people`,
-        hint: "if they are one, write the id in one way",
+        hint: "If they are one, write the id in one way",
         evidence: { first: before, second: level },
       }),
     ];

@@ -100,10 +100,12 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
         "(R: write.csv(…, row.names = FALSE) leaves out the nameless row numbers)",
     });
   }
-  if (new Set(names).size < names.length) {
+  // Accents may be letters of their own or parts of one: nobody can see which.
+  const written = names.map((columnName) => columnName.normalize("NFC"));
+  if (new Set(written).size < names.length) {
     const seen = new Set<string>();
-    const repeated = names.find((columnName) => seen.size === seen.add(columnName).size);
-    const at = names.flatMap((columnName, k) => (columnName === repeated ? [k + 1] : []));
+    const repeated = written.find((columnName) => seen.size === seen.add(columnName).size);
+    const at = written.flatMap((columnName, k) => (columnName === repeated ? [k + 1] : []));
     throw new InputError(`duplicate column name: "${repeated}" names columns ${at.join(", ")}`, {
       code: "header.duplicate",
       where: `${table}, header`,
