@@ -14,6 +14,7 @@ import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,
   type Column,
+  findColumn,
   type NumberColumn,
   namePlaces,
   sameCells,
@@ -92,6 +93,15 @@ function findSentinels({ name, values, asWritten }: NumberColumn): Finding | nul
 
 /** Letters whose case alone tells genotypes and codes apart (AA, Aa); words have more. */
 const LEAST_WORD = 3;
+
+/** Groups of these columns that a reader would take for one. */
+export function checkGroupColumns(table: Table, names: readonly string[]): Finding[] {
+  return names.flatMap((name) => {
+    const column = findColumn(table, name);
+    const found = column.type === "category" ? findAlikeLevels(column) : null;
+    return found === null ? [] : [found];
+  });
+}
 
 /** Levels that are one text but for composed letters, blanks or, in words, capitals. */
 function findAlikeLevels({ name, levels, codes }: CategoryColumn): Finding | null {

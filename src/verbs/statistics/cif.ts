@@ -6,6 +6,7 @@
 import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { PhaseProgress } from "../../core/progress.ts";
+import { checkGroupColumns } from "../../data/checks/check-cells.ts";
 import { type PlainFinding, toPlainFinding } from "../../data/checks/findings.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import { joinGroupedTimes } from "../../data/outcomes/intervals.ts";
@@ -71,7 +72,7 @@ export type CifProgress = PhaseProgress<"estimating">;
 export function cifDocument(table: Table, request: CifRequest, onProgress?: CifProgress): CifDocument {
   const { interval = "log", timefix = true, timeUnit = null } = request;
   const history = readHistory(table, request);
-  const findings = history.told.map(toPlainFinding);
+  const findings = [...history.told, ...checkGroupColumns(table, request.by ?? [])].map(toPlainFinding);
   const warnings = findings.map(({ message }) => message);
   refuseRecurrent(table, history.findings);
   const names = history.causes ?? [];

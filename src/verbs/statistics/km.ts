@@ -6,6 +6,7 @@
 
 import { isAbsent, type Reasons, toPlainNumbers } from "../../core/measured.ts";
 import type { PhaseProgress } from "../../core/progress.ts";
+import { checkGroupColumns } from "../../data/checks/check-cells.ts";
 import { type PlainFinding, toPlainFinding } from "../../data/checks/findings.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import { joinGroupedTimes, joinIntervals } from "../../data/outcomes/intervals.ts";
@@ -158,7 +159,7 @@ export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProg
     interval,
     timeUnit,
     timefix,
-    findings: told.map(toPlainFinding),
+    findings: [...told, ...checkGroupColumns(table, request.by ?? [])].map(toPlainFinding),
     ...(isPlain
       ? {}
       : {
