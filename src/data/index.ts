@@ -61,7 +61,6 @@ export {
   type HistoryColumns,
   type InspectedHistory,
   inspectHistory,
-  noteHistory,
   readHistory,
 } from "./outcomes/read-history.ts";
 export {

@@ -11,17 +11,39 @@ import { shortenValue } from "../core/text.ts";
 /** The types a column can have. */
 export type ColumnType = "number" | "category" | "boolean" | "date";
 
-/** Numbers. */
-export interface NumberColumn {
+/** What a column of any type may have. */
+interface AnyColumn {
   readonly name: string;
+  /** Whether the caller says that every value is meant as it is written: no sentinel, no slip. */
+  readonly asWritten?: true;
+}
+
+/** What should be said of the marks in a column's numbers: 1.029 may be 1029. */
+export interface NumberMarks {
+  /** The mark that stands between thousands, or perhaps does. */
+  readonly mark: "point" | "comma";
+  /** In doubt the column is read as decimals, and refused where it is used; otherwise it was read as thousands. */
+  readonly isDoubtful: boolean;
+  /** The first text with the mark, and its row from 1. */
+  readonly text: string;
+  readonly row: number;
+  /** What decided, or why nothing could. */
+  readonly reason: string;
+}
+
+/** Numbers. */
+export interface NumberColumn extends AnyColumn {
   readonly type: "number";
   /** NaN = missing. */
   readonly values: Float64Array;
+  /** Absent where nothing was in doubt. */
+  readonly marks?: NumberMarks;
+  /** Two texts that became one number, such as 007 and 7: ids must not be compared by it. */
+  readonly spellings?: readonly [string, string];
 }
 
 /** Days, with times of day as fractions. */
-export interface DateColumn {
-  readonly name: string;
+export interface DateColumn extends AnyColumn {
   readonly type: "date";
   /** Days since 1970-01-01 (fractions for times of day), NaN = missing. */
   readonly values: Float64Array;
@@ -30,8 +52,7 @@ export interface DateColumn {
 }
 
 /** Texts with few different values. */
-export interface CategoryColumn {
-  readonly name: string;
+export interface CategoryColumn extends AnyColumn {
   readonly type: "category";
   /** Index into levels, −1 = missing. */
   readonly codes: Int32Array;
@@ -40,8 +61,7 @@ export interface CategoryColumn {
 }
 
 /** True and false. */
-export interface BooleanColumn {
-  readonly name: string;
+export interface BooleanColumn extends AnyColumn {
   readonly type: "boolean";
   /** 0, 1, or 255 = missing. */
   readonly values: Uint8Array;
@@ -155,9 +175,15 @@ export function findColumn(table: Table, name: string): Column {
   const have = table.columns.map((column) => shortenValue(column.name));
   const shown =
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
-  const near = nearestName(name, have);
+  const composed = have.find((one) => one.normalize("NFC") === name.normalize("NFC"));
+  const near = composed ?? nearestName(name, have);
   const isCase = near?.toLowerCase() === name.toLowerCase();
-  const hint = near && `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?`;
+  const why = composed
+    ? "the accents are composed in another way: "
+    : isCase
+      ? "column names are case-sensitive: "
+      : "";
+  const hint = near && `${why}did you mean "${near}"?`;
   throw new InputError(`missing column: "${name}" (have ${shown})`, {
     code: "column.missing",
     where: table.name,

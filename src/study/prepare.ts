@@ -111,7 +111,8 @@ export function prepareStudy(
     checked,
     features,
     leftOut,
-    notes: [...inspected.notes, ...history.added, ...checkFeatures(table, features, inspected)],
+    told: history.told,
+    notes: [...history.told, ...checkFeatures(table, features, inspected)],
     independence,
   };
   begin(4);

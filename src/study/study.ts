@@ -34,6 +34,8 @@ export interface Subject {
   readonly eventRule: string;
   /** For every row; null where each row is a person. */
   readonly people: People | null;
+  /** What anyone who uses the outcome should hear; every verb passes it on. */
+  readonly told: readonly Finding[];
   /** What the checks found in all columns of the table; the search runs once, on the first call. */
   readonly findings: () => readonly Finding[];
   /** Who is in which group; each expression is evaluated once. */

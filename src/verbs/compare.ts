@@ -7,6 +7,7 @@ import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
+import { type PlainFinding, toPlainFinding } from "../data/checks/findings.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
 import type { Split } from "../data/outcomes/split.ts";
 import type { SplitSizes } from "../stats/comparison.ts";
@@ -79,6 +80,8 @@ export interface Comparison {
     readonly causes: readonly string[];
     readonly differences: readonly CauseDifference[];
   };
+  /** What should be said of the outcome. */
+  readonly findings: readonly PlainFinding[];
   /** The warnings of all runs, each once. */
   readonly warnings: readonly string[];
 }
@@ -129,6 +132,7 @@ export async function* compare(
     replicates: isOne ? replicates : null,
     runs,
     ...testDifferences(study, methods, runs, splits),
+    findings: study.told.map(toPlainFinding),
     warnings: [...new Set(runs.flatMap(({ warnings }) => warnings))],
   };
 }

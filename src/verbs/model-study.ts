@@ -7,13 +7,14 @@
  * were recorded at the end of training. A model whose output layer was solved on its validation rows too has spent
  * them: they count as training rows here.
  */
-import { requireRightCensored } from "../data/outcomes/outcomes.ts";
+
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
 import { present } from "../core/present.ts";
 import type { Finding } from "../data/checks/findings.ts";
 import { checkTable } from "../data/checks/sanity.ts";
 import { widenTable } from "../data/groups/groups.ts";
+import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import { inspectHistory, modelOutcomes, readHistory } from "../data/outcomes/read-history.ts";
 import { joinRows, type Split } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
@@ -191,6 +192,7 @@ function readSubject({ columns }: Model, table: Table, sha256: string | null): S
     columns,
     ...modelOutcomes(history, columns),
     eventRule: inspected.eventRule,
+    told: history.told,
     people: null,
     findings: () => {
       findings ??= checkTable(table, columns, inspected).findings;

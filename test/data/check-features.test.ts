@@ -93,14 +93,13 @@ test("missing cells: the columns with most of them, categories apart", () => {
   expect(checkFeatures(table, ["full"], inspected)).toEqual([]);
 });
 
-test("dates of two possible orders are said, those of the outcome too", async () => {
-  const table = await read("from,to,event\n1/2/2020,3/4/2021,1\n2/3/2020,4/5/2021,0\n");
-  const { findings } = checkTable(table, { time: "to", origin: "from", event: "event" });
-  const found = findings.filter(({ code }) => code === "date.ambiguous");
-  expect(found.map(({ column }) => column)).toEqual(["to", "from"]);
-  expect(found[0].message).toBe(
-    "the dates of to could be day/month or month/day: no date of the table tells. They are read as month/day. " +
-      "If that is wrong, write them as 2024-03-01",
+test("dates of two possible orders are said, where they are features", async () => {
+  const table = await read("from,time,event\n1/2/2020,3,1\n2/3/2020,4,0\n");
+  const { findings } = checkTable(table, { time: "time", event: "event" });
+  expect(findings.map(({ code }) => code)).toEqual(["date.ambiguous"]);
+  expect(findings[0].message).toBe(
+    "the dates of from could be day/month or month/day: no date of the table tells. They are read as month/day. " +
+      "Say --date-order month-first or --date-order day-first, or write dates as 2024-03-01",
   );
 });
 
@@ -171,7 +170,9 @@ describe("decimals written with a comma", () => {
 
   test("thousands are not taken for decimals without a word, texts are left alone", () => {
     const [thousands] = checkCells(categories("pay", ["1,250", "12,000,000", "900"]));
-    expect(thousands.message).toContain("If they stand between thousands, write the numbers without them");
+    expect(thousands.message).toContain(
+      "If they stand between thousands, --number pay --thousands comma reads them",
+    );
     expect(checkCells(categories("city", ["Paris, Texas", "12,5", "Rome", "Oslo"]))).toEqual([]);
     expect(checkCells(categories("sex", ["m", "f"]))).toEqual([]);
   });

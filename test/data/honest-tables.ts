@@ -3,7 +3,7 @@
 // alarms here is false.
 import { createRandom } from "../../src/core/random.ts";
 import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
-import type { Column } from "../../src/data/table.ts";
+import { type Column, cellText } from "../../src/data/table.ts";
 import { booleans, categories, dates, numbers } from "./sanity-tables.ts";
 
 const MISSING = Number.NaN;
@@ -125,4 +125,69 @@ export function simulateHonest(seed: number, family = 2024): HonestTable {
     ),
   ];
   return { columns, outcomes: { time, event } };
+}
+
+/** How an honest study writes its table: the text, and its columns of the outcome. */
+export interface HonestText {
+  readonly text: string;
+  readonly columns: { readonly time: string; readonly event: string; readonly origin?: string };
+}
+
+/**
+ * The same people as a file, with what might be taken for a slip: measurements of exactly three decimals, times of any
+ * unit and of a wide lognormal law, ids with leading zeros, dates with the day or the month first, heavy tails, counts
+ * and scores up to 99 and 999, a column `censor` beside the event, genotypes that differ in capitals.
+ */
+export function writeHonest(seed: number, family = 2024): HonestText {
+  const { columns, outcomes } = simulateHonest(seed, family);
+  const random = createRandom(family + 1, seed);
+  const N = outcomes.time.length;
+  const kind = random.integer(10);
+  const [separator, mark] =
+    kind < 6 ? [",", "."] : kind < 8 ? [";", ","] : kind < 9 ? [";", "."] : ["\t", "."];
+  const marked = (text: string) => text.replace(".", mark);
+  const byDays = random.uniform() < 0.2;
+  const isDayFirst = random.uniform() < 0.5;
+  const date = (days: number) => {
+    const [year, month, day] = new Date(days * 86_400_000).toISOString().slice(0, 10).split("-").map(Number);
+    return isDayFirst ? `${day}/${month}/${year}` : `${month}/${day}/${year}`;
+  };
+  const width = 0.5 + 2 * random.uniform();
+  const law = random.integer(5);
+  const entry = Array.from({ length: N }, () => 14_000 + random.integer(2000));
+  const times = Array.from(outcomes.time, (time) => {
+    if (byDays || law < 2) return time;
+    if (law === 2) return Number((time / 365.25).toFixed(3));
+    const drawn = Math.exp(5 + width * random.normal());
+    return law === 3 ? Math.ceil(drawn) : Number(drawn.toFixed(3));
+  });
+  const base = 1 + 8 * random.uniform();
+  const written = new Map<string, (row: number) => string>([
+    ["start", (row) => date(entry[row])],
+    ["end", (row) => (byDays ? date(entry[row] + Math.ceil(times[row])) : marked(String(times[row])))],
+    ["died", (row) => String(outcomes.event[row])],
+    ["censor", (row) => String(1 - outcomes.event[random.integer(N) === 0 ? 0 : row])],
+    ["pid", (row) => String(row + 1).padStart(5, "0")],
+    ["fixed", () => marked((base + Math.abs(random.normal())).toFixed(3))],
+    ["rounded", () => marked(String(Number((base * Math.exp(0.4 * random.normal())).toFixed(3))))],
+    ["large", () => marked((150 + 40 * random.normal()).toFixed(3))],
+    ["heavy", () => marked(String(Number((random.normal() / random.normal()).toPrecision(4))))],
+    ["wide", () => String(Math.round(Math.exp(4 + 2 * random.normal())))],
+    ["count", () => String(Math.floor(-6 * Math.log(1 - random.uniform())))],
+    ["score", () => String(random.integer(100))],
+    ["rank", () => String(1 + random.integer(1200))],
+    ["change", () => String(Math.round(4 * random.normal()))],
+    ["age", () => String(Math.min(99, Math.round(70 + 14 * random.normal())))],
+    ["genotype", () => ["AA", "Aa", "aa"][random.integer(3)]],
+    ["ward", () => ["Süd", "Nord", "Café", "St Mary", "St Mark"][random.integer(5)]],
+  ]);
+  for (const column of columns) written.set(column.name, (row) => marked(cellText(column, row)));
+  const names = [...written.keys()];
+  const cells = [...written.values()];
+  const lines = Array.from({ length: N }, (_, row) => cells.map((cell) => cell(row)).join(separator));
+  const origin = byDays ? { origin: "start" } : {};
+  return {
+    text: `${[names.join(separator), ...lines].join("\n")}\n`,
+    columns: { time: "end", event: "died", ...origin },
+  };
 }

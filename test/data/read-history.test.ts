@@ -1,14 +1,11 @@
 // Entries, causes, weights and people, as they are read from a table; and every fault of theirs, by name.
 import { describe, expect, test } from "vitest";
 import { describeTable } from "../../src/data/checks/describe.ts";
-import {
-  type HistoryColumns,
-  inspectHistory,
-  noteHistory,
-  readHistory,
-} from "../../src/data/outcomes/read-history.ts";
+import { type HistoryColumns, inspectHistory, readHistory } from "../../src/data/outcomes/read-history.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
+
+const toldOf = ({ told }: Pick<ReturnType<typeof readHistory>, "told">) => told.map(({ message }) => message);
 
 const columns = { time: "time", event: "event" } as const;
 
@@ -175,19 +172,19 @@ describe("what is refused", () => {
 
 describe("what is told", () => {
   test("gaps, and rows after an event", async () => {
-    const told = noteHistory(await read(`${STAYS}b,9,12,1\nb,12,13,1\n`, { start: "start", id: "id" }));
+    const told = toldOf(await read(`${STAYS}b,9,12,1\nb,12,13,1\n`, { start: "start", id: "id" }));
     expect(told.join("\n")).toContain("1 row begins later than the person's row before ends");
     expect(told.join("\n")).toContain("1 row follows an event of the same person");
   });
 
   test("late entries that are rows of one path", async () => {
-    const told = async (more: Partial<HistoryColumns>) => noteHistory(await read(STAYS, more)).join("\n");
+    const told = async (more: Partial<HistoryColumns>) => toldOf(await read(STAYS, more)).join("\n");
     expect(await told({ entry: "start", id: "id" })).toContain(
       "1 row begins as another row of the same person ends",
     );
     expect(await told({ start: "start", id: "id" })).not.toContain("as another row");
     // Two eyes of a person, seen over the same time, are none.
-    const eyes = noteHistory(await read("id,in,time,event\na,0,3,0\na,0,5,1\n", { entry: "in", id: "id" }));
+    const eyes = toldOf(await read("id,in,time,event\na,0,3,0\na,0,5,1\n", { entry: "in", id: "id" }));
     expect(eyes.join("\n")).not.toContain("as another row");
   });
 
@@ -217,7 +214,7 @@ describe("what is told", () => {
     const rows = (first: number) =>
       Array.from({ length: 30 }, (_, k) => `${k + 1},${k % 2},${k < 2 ? first : 1}`);
     const told = async (first: number) =>
-      noteHistory(await read(`time,event,w\n${rows(first).join("\n")}\n`, { weights: "w" })).join("\n");
+      toldOf(await read(`time,event,w\n${rows(first).join("\n")}\n`, { weights: "w" })).join("\n");
     // (2 · 1000 + 28)² / (2 · 1000² + 28) = 2.1.
     expect(await told(1000)).toContain("weights of w are so uneven that 30 rows say as much as 2.1 rows");
     expect(await told(2)).toBe("");
@@ -232,7 +229,7 @@ describe("what is told", () => {
     const none = await inspect("time,event\n3,1\n4,9\n5,1\n");
     const history = readHistory(none.table, columns, none.inspected);
     expect([...(history.outcomes.cause ?? [])]).toEqual([1, 0, 1]);
-    expect(noteHistory(history).join("\n")).toContain('no row of event is "2"');
+    expect(toldOf(history).join("\n")).toContain('no row of event is "2"');
     // Curves of causes that were named with them are judged in the same way.
     expect(
       readHistory(none.table, columns, inspectHistory(none.table, columns, "curves")).causes,
@@ -253,7 +250,7 @@ describe("what is told", () => {
       (_, k) => `${k < 2 ? k : 20 + k},${50 + k},${k === 0 ? 2 : k % 2}`,
     );
     const text = `in,time,event\n2,4,1\n${people.join("\n")}\n`;
-    const told = noteHistory(await read(text, { entry: "in", causes: ["1", "2"] }));
+    const told = toldOf(await read(text, { entry: "in", causes: ["1", "2"] }));
     expect(told.join("\n")).toContain("2 has 1 event: fewer than 10");
     expect(told.join("\n")).toContain("late entry leaves fewer than 10 rows at risk at the first 1 event");
   });

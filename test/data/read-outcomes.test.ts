@@ -2,12 +2,15 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import {
   inspectOutcomes,
-  noteOutcome,
   outcomeNames,
+  pickTold,
   readOutcomes,
 } from "../../src/data/outcomes/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
 import { booleans, brief, categories, dates, numbers, readNamed, tableOf } from "./sanity-tables.ts";
+
+const toldOf = (...of: Parameters<typeof inspectOutcomes>) =>
+  pickTold(inspectOutcomes(...of).findings).map(({ message }) => message);
 
 const MISSING = Number.NaN;
 const COLUMNS = { time: "time", event: "event" };
@@ -199,7 +202,7 @@ describe("events in words", () => {
     expect(brief(findings)).toEqual(["note event.values event"]);
     expect(findings[0].message).toBe(`event is read as ${rule}`);
     expect(eventRule).toBe(rule);
-    expect(noteOutcome(table, COLUMNS)).toEqual([`event is read as ${rule}`]);
+    expect(toldOf(table, COLUMNS)).toEqual([`event is read as ${rule}`]);
   });
 
   test("two words for the event, or one that is no such word, are refused", () => {
@@ -228,7 +231,7 @@ describe("other causes", () => {
         "risk: curves then say what would happen without it, not how many people will have the event",
     );
     expect(findings[0].evidence).toEqual({ values: "ltx", others: 1, otherRows: 2 });
-    expect(noteOutcome(withEvent(status), asked)).toEqual([findings[0].message]);
+    expect(toldOf(withEvent(status), asked)).toEqual([findings[0].message]);
   });
 
   test("one other value, or words for censoring alone, are not", () => {

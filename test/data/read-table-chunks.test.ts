@@ -171,10 +171,10 @@ describe("what only the whole can tell", () => {
 
   test("the decimal mark of an earlier part", async () => {
     const comma = rows.map((cells, i) => [...cells.slice(0, 5), i === 5 ? "1,5" : "2"]);
-    const late = comma.map((cells, i) => (i === N - 3 ? [...cells.slice(0, 5), "1.234"] : cells));
+    const late = comma.map((cells, i) => (i === N - 3 ? [...cells.slice(0, 5), "2.34"] : cells));
     const chunks = await collect(bytesOf(toText(comma, ";")), { columns: ["dose"], category: [] });
     expect(cellsOf([chunks[0].table], "dose").slice(4, 7)).toEqual(["number2", "number1.5", "number2"]);
-    // Read by itself the last part would take 1.234 as a number; here it is text, and so a category for the encoder to
+    // Read by itself the last part would take 2.34 as a number; here it is text, and so a category for the encoder to
     // refuse.
     const mixed = await collect(bytesOf(toText(late, ";")), { columns: ["dose"], category: [] });
     expect(mixed.map(({ table }) => findColumn(table, "dose").type)).toEqual([

@@ -1,8 +1,9 @@
 /**
  * Cells that were read without an error, but not as they were meant: decimals written with a comma, which become levels
  * of a category; a text such as 3a among the numbers of a code, which makes it one too; integers beyond 2^53, where
- * neighbours become one number; and dates such as 3/4/2021, where nothing says whether the day or the month comes
- * first. Each is a warning that says how many cells are concerned and which option reads the column as it was meant.
+ * neighbours become one number; codes for "missing" among numbers; levels that differ only in how they are written; and
+ * what check-marks.ts finds of marks and dates.
+ * Each is a warning that says how many cells are concerned and which option reads the column as it was meant.
  * Rows that repeat an earlier one in every cell are found here too. Nothing is changed.
  */
 
@@ -13,12 +14,13 @@ import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,
   type Column,
-  type DateColumn,
+  findColumn,
   type NumberColumn,
   namePlaces,
   sameCells,
   type Table,
 } from "../table.ts";
+import { findWriting } from "./check-marks.ts";
 import { createFinding, type Finding } from "./findings.ts";
 
 /** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark, and a text as a slip. */
@@ -30,30 +32,107 @@ const THOUSANDS = /^\s*[+-]?\d{1,3}(?:,\d{3})+\s*$/;
 export function checkCells(column: Column, table: Pick<Table, "parts"> = {}): Finding[] {
   const found =
     column.type === "category"
-      ? (findCommas(column) ?? findStrayTexts(column, table))
+      ? [findCommas(column) ?? findStrayTexts(column, table), findAlikeLevels(column)]
       : column.type === "number"
-        ? findLargeIntegers(column)
-        : column.type === "date"
-          ? findGuessedDates(column)
-          : null;
-  return found === null ? [] : [found];
+        ? [findLargeIntegers(column), findSentinels(column)]
+        : [];
+  // A feature is refused where it is used (encode/features.ts), and an error here.
+  const level = column.type === "number" ? "error" : "warning";
+  return [...found.filter((one) => one !== null), ...findWriting(column, level)];
 }
 
-/** Dates such as 3/4/2021 throughout the table, where nothing tells the order of day and month. */
-function findGuessedDates({ name, values, guessedOrder }: DateColumn): Finding | null {
-  if (guessedOrder === undefined) return null;
-  const rows = values.reduce((sum, day) => sum + (Number.isNaN(day) ? 0 : 1), 0);
-  const read = guessedOrder === "month-first" ? "month/day" : "day/month";
+/** What studies write for "missing" in a column of numbers: −9, 99, 888, 9999 and the like. */
+const SENTINEL = /^-?(?:9{2,6}|8{2,6})$|^-9$/;
+/** From this size on one row is enough; smaller ones may be a value like any other. */
+const LARGE_SENTINEL = 999;
+
+/** A code for "missing" beyond the end of all other values, by more than these are apart. */
+function findSentinels({ name, values, asWritten }: NumberColumn): Finding | null {
+  if (asWritten === true) return null;
+  const rowsOf = new Map<number, number>();
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  let others = 0;
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    // Only whole numbers of a code's size need a look at their digits.
+    if (
+      Number.isInteger(value) &&
+      Math.abs(value) >= 9 &&
+      Math.abs(value) < 1e6 &&
+      SENTINEL.test(String(value))
+    ) {
+      rowsOf.set(value, (rowsOf.get(value) ?? 0) + 1);
+      continue;
+    }
+    if (value < least) least = value;
+    if (value > most) most = value;
+    others++;
+  }
+  const range = most - least;
+  if (others < 2 || !(range > 0)) return null;
+  const found = [...rowsOf].filter(
+    ([value, rows]) =>
+      (value > most + range || value < least - range) && (rows > 1 || Math.abs(value) >= LARGE_SENTINEL),
+  );
+  // An ordinary value of that spelling beyond the others would lie between them and the code.
+  if (found.length === 0 || found.length < rowsOf.size) return null;
+  const [value] = found[0];
+  const rows = found.reduce((sum, [, one]) => sum + one, 0);
+  const codes = found.map(([one]) => one).sort((a, b) => a - b);
+  const beyond = personal(`, while all others are from ${least} to ${most}`);
   return createFinding({
-    code: "date.ambiguous",
+    code: "number.sentinel",
     level: "warning",
     column: name,
-    said:
-      `the dates of ${name} could be day/month or month/day: no date of the table tells. ` +
-      `They are read as ${read}`,
-    hint: "If that is wrong, write them as 2024-03-01",
-    evidence: { rows, order: guessedOrder },
+    said: say`${name} is ${codes.join(" or ")} in ${count(rows, "row")}${beyond}`,
+    hint: `If that means missing, leave these cells empty; if the values are meant, say --as-written ${name}`,
+    evidence: { value, rows, least, most },
   });
+}
+
+/** Letters whose case alone tells genotypes and codes apart (AA, Aa); words have more. */
+const LEAST_WORD = 3;
+
+/** Groups of these columns that a reader would take for one. */
+export function checkGroupColumns(table: Table, names: readonly string[]): Finding[] {
+  return names.flatMap((name) => {
+    const column = findColumn(table, name);
+    const found = column.type === "category" ? findAlikeLevels(column) : null;
+    return found === null ? [] : [found];
+  });
+}
+
+/** Levels that are one text but for composed letters, blanks or, in words, capitals. */
+function findAlikeLevels({ name, levels, codes }: CategoryColumn): Finding | null {
+  const known = new Map<string, number>();
+  for (const [code, level] of levels.entries()) {
+    const bare = level.normalize("NFC").trim().replace(/\s+/g, " ");
+    const key = bare.length >= LEAST_WORD ? bare.toLowerCase() : bare;
+    const before = known.get(key);
+    if (before === undefined) {
+      known.set(key, code);
+      continue;
+    }
+    const other = levels[before];
+    const rows = codes.reduce((sum, one) => sum + (one === code ? 1 : 0), 0);
+    const how =
+      other.normalize("NFC") === level.normalize("NFC")
+        ? "in how an accented letter is composed"
+        : other.trim().replace(/\s+/g, " ") === level.trim().replace(/\s+/g, " ")
+          ? "in blanks"
+          : "in capitals, blanks or accents";
+    const which = personal(`: "${shortenValue(other)}" and "${shortenValue(level)}"`);
+    return createFinding({
+      code: "levels.alike",
+      level: "warning",
+      column: name,
+      said: say`two levels of ${name} differ only ${how}${which}, the second in ${count(rows, "row")}`,
+      hint: "Write them in one way, or they are two groups of people",
+      evidence: { first: other, second: level, rows },
+    });
+  }
+  return null;
 }
 
 function findCommas(column: CategoryColumn): Finding | null {
@@ -89,8 +168,8 @@ function findCommas(column: CategoryColumn): Finding | null {
     column: name,
     said: say`${name} is written with ${commas} in ${cells}, and ${read}`,
     hint: isThousands
-      ? "If they stand between thousands, write the numbers without them; " +
-        `if they are decimal marks, --number ${name} --decimal comma reads them`
+      ? `If they stand between thousands, --number ${name} --thousands comma reads them; ` +
+        `if they are decimal marks, --number ${name} --decimal comma does`
       : `--number ${name} --decimal comma reads it as numbers`,
     evidence: { cells: withComma, rows: known, levels: levels.length, example },
   });

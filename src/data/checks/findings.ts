@@ -24,6 +24,8 @@ export type FindingCode =
   | "leak.later"
   /** A row or patient number: it can be memorised, not learned from. */
   | "id"
+  /** Two ids that are one number, such as 007 and 7. */
+  | "id.spelling"
   | "constant"
   /** A category with so many levels that hardly any has enough rows to learn from. */
   | "levels.many"
@@ -33,8 +35,16 @@ export type FindingCode =
   | "number.text"
   /** Integers too large to be told apart as numbers. */
   | "number.large"
+  /** Numbers whose mark stands before decimals or between thousands. */
+  | "number.marks"
+  /** A value far beyond all others that is a usual code for "missing". */
+  | "number.sentinel"
   /** Dates that could be read in two ways. */
   | "date.ambiguous"
+  /** Dates of which some have the day first and some the month. */
+  | "date.mixed"
+  /** Levels that are one text but for how it is written. */
+  | "levels.alike"
   /** How many cells of the features are missing. */
   | "cells.missing"
   /** A feature that orders people far better than the others do. */
@@ -42,7 +52,11 @@ export type FindingCode =
   | "time.values"
   | "time.missing"
   | "time.nonpositive"
+  /** Dates as numbers, a code for "missing", or one time far beyond the others. */
+  | "time.doubtful"
   | "event.values"
+  /** A column named for those without the event, in which 1 would be read as the event. */
+  | "event.name"
   | "event.missing"
   /** Values of the event column, beyond the event and its absence, that are read as censored. */
   | "event.causes"
@@ -102,14 +116,11 @@ export function createNotice(level: FindingLevel, said: string | readonly Part[]
   return { level, sentence: createSentence(said) };
 }
 
-/** The finding as programs read it, with the sentence as text only. */
-export function toPlainFinding({
-  code,
-  level,
-  column,
-  message,
-  evidence,
-}: Finding): Omit<Finding, "sentence"> {
+/** A finding as programs read it. */
+export type PlainFinding = Omit<Finding, "sentence">;
+
+/** The finding with its sentence as text only. */
+export function toPlainFinding({ code, level, column, message, evidence }: PlainFinding): PlainFinding {
   return { code, level, column, message, evidence };
 }
 

@@ -30,6 +30,7 @@ import {
 } from "../outcomes/read-outcomes.ts";
 import { type Column, cellText, countMissing, findColumn, sameCells, type Table } from "../table.ts";
 import { checkCells, findDuplicateRows } from "./check-cells.ts";
+import { whyDoubtful } from "./check-marks.ts";
 import { createFinding, type Finding, type Notice } from "./findings.ts";
 import { findIdentifier, isNamedAsId } from "./identifiers.ts";
 
@@ -88,6 +89,8 @@ export function checkTable(
       return { name, usable: false, reason: "gives the outcome away" };
     }
     if (identifier) return { name, usable: false, reason: "identifies rows" };
+    const doubt = whyDoubtful(column);
+    if (doubt !== null) return { name, usable: false, reason: doubt };
     if (levels?.evidence.frequent === 0) {
       const { values, rows } = levels.evidence;
       return {
@@ -98,11 +101,6 @@ export function checkTable(
     }
     return { name, usable: true, reason: null };
   });
-  // The outcome's dates are no features, and matter most.
-  for (const name of outcome) {
-    const column = findColumn(table, name);
-    if (column.type === "date" && !columns.includes(column)) findings.push(...checkCells(column, table));
-  }
   const time = findColumn(table, options.time);
   if (options.origin === undefined && table.rows > 1 && isConstant(time)) {
     findings.push(describeConstant(time, table.rows));

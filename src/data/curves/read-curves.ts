@@ -7,10 +7,10 @@
  * rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { createProblemError, placeProblem } from "../checks/findings.ts";
+import { createProblemError, type Finding, type Problem, placeProblem } from "../checks/findings.ts";
 import type { BinnedRightCensored, RightCensored } from "../outcomes/outcomes.ts";
 import { readEvent } from "../outcomes/read-event.ts";
-import { readTime } from "../outcomes/read-outcomes.ts";
+import { checkOutcomeCells, pickTold, readTime } from "../outcomes/read-outcomes.ts";
 import { binningGap, binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import {
@@ -51,6 +51,8 @@ export interface CurvesWithOutcomes {
   readonly timeColumn: string;
   /** The other columns. */
   readonly others: Table;
+  /** What should be said of the outcome; the notes have the same as sentences. */
+  readonly told: readonly Finding[];
   /** How the event was read, where it is written in words; and a warning where there are too few times. */
   readonly notes: readonly string[];
 }
@@ -62,11 +64,15 @@ export const RISE_TOLERANCE = 1e-9;
 export function readCurves(table: Table, options: ReadCurvesOptions = {}): CurvesWithOutcomes {
   if (table.rows === 0) throw new InputError("no rows of curves", { code: "rows.none", where: table.name });
   const { columns: survivalColumns, times } = findCurveColumns(table);
-  const { event, notes } = readEvents(table, options.event);
+  const { event, problems } = readEvents(table, options.event);
   const { columns, time, ...read } =
     times === null
       ? readOutcomes(table, survivalColumns.length, event, options)
       : readAtTimes(table, times, event, options);
+  // Bins are numbers that somebody counted: only times are checked.
+  const cells = time === null ? [] : checkOutcomeCells(table, columns, time);
+  const told = pickTold(refuseErrors(table, [...problems, ...cells]));
+  const notes = told.map(({ message }) => message);
   const used = new Set([options.event ?? "event", ...columns, ...survivalColumns.map(({ name }) => name)]);
   const others = { ...table, columns: table.columns.filter(({ name }) => !used.has(name)) };
   return {
@@ -75,6 +81,7 @@ export function readCurves(table: Table, options: ReadCurvesOptions = {}): Curve
     hasTimes: time !== null,
     timeColumn: columns[0],
     others,
+    told,
     notes:
       times === null || time === null ? notes : [...notes, ...warnOfFewTimes({ time, event }, read.grid)],
   };
@@ -176,9 +183,16 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
   }
 }
 
+/** The findings of problems, none of which is an error. */
+function refuseErrors(table: Table, problems: readonly Problem[]): readonly Finding[] {
+  const error = problems.find(({ finding }) => finding.level === "error");
+  if (error !== undefined) throw createProblemError(table, placeProblem(table, error));
+  return problems.map((one) => placeProblem(table, one).finding);
+}
+
 interface EventsRead {
   readonly event: Uint8Array;
-  readonly notes: readonly string[];
+  readonly problems: readonly Problem[];
 }
 
 function readEvents(table: Table, name: string | undefined): EventsRead {
@@ -187,9 +201,10 @@ function readEvents(table: Table, name: string | undefined): EventsRead {
   if (said.problems.every(({ finding }) => finding.level === "note")) {
     return {
       event: Uint8Array.from(said.values),
-      notes: said.problems.map(({ finding }) => finding.message),
+      problems: said.problems,
     };
   }
+  const doubtful = said.problems.filter(({ finding }) => finding.code === "event.name");
   const values = readTruths(column);
   const bad = findRows(values, (value) => value !== 0 && value !== 1);
   if (bad.length > 0) {
@@ -199,7 +214,7 @@ function readEvents(table: Table, name: string | undefined): EventsRead {
       hint: "1 (or true) is the event, 0 (or false) is censoring",
     });
   }
-  return { event: Uint8Array.from(values), notes: [] };
+  return { event: Uint8Array.from(values), problems: doubtful };
 }
 
 interface OutcomesRead {

@@ -4,6 +4,7 @@
  * worthless.
  */
 import { InputError } from "../../core/errors.ts";
+import { createDoubtfulFeatureError } from "../checks/check-marks.ts";
 import type { Finding } from "../checks/findings.ts";
 import type { CheckedFeature, CheckedTable } from "../checks/sanity.ts";
 import type { OutcomeColumns } from "../outcomes/read-outcomes.ts";
@@ -68,6 +69,11 @@ export function chooseFeatures(table: Table, checked: CheckedTable, request: Fea
       },
     );
   }
+  const doubtful = checked.findings.filter(
+    ({ code, level, column }) =>
+      level === "error" && code === "number.marks" && column !== null && wantedNames.has(column),
+  );
+  if (doubtful.length > 0) throw createDoubtfulFeatureError(table, doubtful);
   const isUsed = ({ name, usable }: CheckedFeature) => named !== undefined || usable || allowLeak.has(name);
   const features = (named ?? wanted.filter(isUsed).map(({ name }) => name)).filter(
     (name) => !dropped.has(name),

@@ -10,6 +10,7 @@ import { InputError } from "../../core/errors.ts";
 import { nearestName } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
 import { shortenValue } from "../../core/text.ts";
+import { refuseDoubtfulMarks } from "../checks/check-marks.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
 import { type CategoryColumn, type Column, isMissing, type Table } from "../table.ts";
 import {
@@ -102,6 +103,7 @@ function evaluateTruth(expression: GroupExpression, evaluation: Evaluation): Uin
       const result = new Uint8Array(evaluation.table.rows).fill(UNKNOWN);
       // Without a single value the type of a column is a guess, and no comparison with it is a mistake.
       if (result.every((_, row) => isMissing(column, row))) return result;
+      refuseDoubtfulMarks(evaluation.table, column);
       const test = createTest(expression, column, evaluation);
       for (let row = 0; row < result.length; row++) {
         if (!isMissing(column, row)) result[row] = test(row) ? TRUE : FALSE;

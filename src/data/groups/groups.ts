@@ -91,14 +91,16 @@ export function refuseOutcomeGroups(groups: readonly Group[], outcome: readonly 
 export function requireDistinctNames(groups: readonly Group[], where?: string): void {
   const seen = new Set<string>();
   for (const { name } of groups) {
-    if (seen.has(name)) {
+    // An accent that is composed in another way makes no other name for a reader.
+    const written = name.normalize("NFC");
+    if (seen.has(written)) {
       throw new InputError(`two groups have the same name: ${JSON.stringify(name)}`, {
         code: "group.name",
         ...present({ where }),
         hint: "give one of them another name, as in NAME: EXPRESSION",
       });
     }
-    seen.add(name);
+    seen.add(written);
   }
 }
 

@@ -7,7 +7,18 @@
  */
 
 import { InputError } from "../../core/errors.ts";
-import { type Column, cellText, findColumn, isMissing, namePlaces, type Table } from "../table.ts";
+import { personal, say } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
+import { parseNumberText } from "../reading/parse-cell.ts";
+import {
+  type Column,
+  cellText,
+  findColumn,
+  isMissing,
+  type NumberColumn,
+  namePlaces,
+  type Table,
+} from "../table.ts";
 
 /** The person of every row. */
 export interface People {
@@ -39,9 +50,12 @@ export function readPeople(table: Table, id: string): People {
   return numberPeople(cellsOf(column), table.rows);
 }
 
-/** Beyond 2^53, different whole numbers become one number: different people would become one person. */
+/**
+ * Different people would become one person: beyond 2^53, different whole numbers are one number, and so are 007 and 7.
+ */
 export function refuseMergedIds(table: Table, column: Column): void {
   if (column.type !== "number") return;
+  refuseSpellings(table, column.name, column.spellings);
   const row = column.values.findIndex((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER);
   if (row < 0) return;
   throw new InputError(`ids beyond 2^53 cannot be told apart as numbers: ${namePlaces(table, [row + 1])}`, {
@@ -49,6 +63,45 @@ export function refuseMergedIds(table: Table, column: Column): void {
     where: `${table.name}, column "${column.name}"`,
     hint: `read them as they are written: --category ${column.name}`,
   });
+}
+
+/** Two texts that were read as one number, such as 007 and 7, are two ids. */
+function refuseSpellings(table: Table, name: string, spellings: NumberColumn["spellings"]): void {
+  if (spellings === undefined) return;
+  const [one, other] = spellings;
+  throw new InputError(`ids were read as numbers, and "${one}" and "${other}" are one number`, {
+    code: "id.spelling",
+    where: `${table.name}, column "${name}"`,
+    hint: `read them as they are written: ids: ["${name}"] (a command does so with --id)`,
+  });
+}
+
+/** Ids that are two people as texts and one as numbers: someone may have written one id in two ways. */
+export function findSpellings(table: Table, { id }: PersonColumn): Finding[] {
+  const column = id === undefined ? null : findColumn(table, id);
+  if (column?.type !== "category") return [];
+  const seen = new Map<number, string>();
+  for (const level of column.levels) {
+    const value = parseNumberText(level, ".");
+    const before = Number.isSafeInteger(value) ? seen.get(value) : undefined;
+    if (Number.isNaN(value)) continue;
+    if (before === undefined) {
+      seen.set(value, level);
+      continue;
+    }
+    const both = personal(`, such as "${before}" and "${level}"`);
+    return [
+      createFinding({
+        code: "id.spelling",
+        level: "warning",
+        column: column.name,
+        said: say`ids of ${column.name} differ only in how a number is written${both}: they are two people`,
+        hint: "If they are one, write the id in one way",
+        evidence: { first: before, second: level },
+      }),
+    ];
+  }
+  return [];
 }
 
 /** The people of some rows (0-based), numbered anew. */

@@ -7,6 +7,7 @@
 import { count, joinSaid, named, type Part, say } from "../../core/sentence.ts";
 import { shortenValue } from "../../core/text.ts";
 import { type Problem, problem, type Reading } from "../checks/findings.ts";
+import { parseNumberText } from "../reading/parse-cell.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
 
 /** Enough to see what kind of values a column holds. */
@@ -105,6 +106,36 @@ function findOtherCauses(column: Column, N: number, texts: readonly string[], ev
   return [problem("event.causes", "warning", column, message, evidence)];
 }
 
+/** Words for people who did not have the event, or were lost, without accents. */
+const ABSENCE = new Set(
+  (
+    "alive living survived survivor survivors surviving survive censored censor cens censoring censorship lost ltfu " +
+    "dropout dropouts withdrawn withdrew withdrawal eventfree lebt lebend lebendig uberlebt ueberlebt uberlebend " +
+    "zensiert zensur abgebrochen vivant vivante vivants survecu censure censuree perdu perdue vivo viva vivos " +
+    "sobrevivio sobreviviente censurado censurada perdido abandono sopravvissuto censurato"
+  ).split(" "),
+);
+/** Words that turn these around, or say that the column has both: dead_or_alive, not_censored. */
+const PRESENCE = new Set(
+  (
+    "not no non un nicht dead death died dies deceased event fail failed failure tod tot gestorben verstorben mort " +
+    "decede muerto muerte fallecido morto"
+  ).split(" "),
+);
+
+/** Whether a column is named for those to whom nothing happened: alive, is_censored, lostToFollowUp, dropout. */
+function isNamedForAbsence(name: string): boolean {
+  const words = name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/event[^a-z]*free/g, "eventfree")
+    .replace(/drop[^a-z]*(?:ped[^a-z]*)?out/g, "dropout")
+    .split(/[^a-z]+/);
+  return words.some((word) => ABSENCE.has(word)) && !words.some((word) => PRESENCE.has(word));
+}
+
 export function readEvent(column: Column, N: number, eventIs: string | undefined): Reading {
   const problems: Problem[] = [];
   const missing: number[] = [];
@@ -130,6 +161,15 @@ export function readEvent(column: Column, N: number, eventIs: string | undefined
     }
     problems.push(...findOtherCauses(column, N, texts, eventIs));
     return { values: readByText(column, N, wanted), problems, rule };
+  }
+  const isPlainCode =
+    only("0", "1", "false", "true", "yes", "no", "y", "n") || (texts.length === 2 && only("1", "2"));
+  if (isPlainCode && isNamedForAbsence(column.name)) {
+    const [happened] = texts.slice(-1);
+    const other = texts.length > 1 ? texts[0] : happened === "0" ? "1" : "0";
+    const said = `${column.name} sounds like people without the event, and ${happened} would be read as the event`;
+    const hint = `say which value means that the event happened: --event-is ${other} or --event-is ${happened}`;
+    problems.push(problem("event.name", "error", column, said, { values: listTexts(texts) }, [], hint));
   }
   if (only("0", "1") || only("false", "true")) {
     const rule = only("0", "1") ? "1 = event, 0 = censored" : "true = event, false = censored";
@@ -177,5 +217,5 @@ export function sameValue(column: Column, text: string, wanted: string): boolean
   if (column.type === "boolean") {
     return (text === "true" ? ["true", "1"] : ["false", "0"]).includes(asked.toLowerCase());
   }
-  return asked !== "" && text.trim() !== "" && Number(text) === Number(asked);
+  return parseNumberText(text, ".") === parseNumberText(asked, ".");
 }

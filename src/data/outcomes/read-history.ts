@@ -16,13 +16,14 @@ import {
 import { createProblemError, type Finding, type Problem, placeProblem, problem } from "../checks/findings.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
 import type { EveryField, Outcomes } from "./outcomes.ts";
-import { type People, type PersonColumn, readPeople } from "./people.ts";
+import { findSpellings, type People, type PersonColumn, readPeople } from "./people.ts";
 import { type CausesOf, readCauses } from "./read-causes.ts";
 import {
   type InspectedOutcomes,
   inspectOutcomes,
   type OutcomeColumns,
   outcomeNames,
+  pickTold,
   readTime,
   requireOutcomes,
 } from "./read-outcomes.ts";
@@ -38,8 +39,8 @@ export interface EventHistory {
   /** Whose rows are whose; null where no column says so. */
   readonly people: People | null;
   readonly findings: readonly Finding[];
-  /** Those of entry, intervals and weights alone. */
-  readonly added: readonly Finding[];
+  /** Those of the findings that anyone who uses the outcome should hear; every verb passes them on. */
+  readonly told: readonly Finding[];
 }
 
 /** Whether an outcome has anything beyond time and event. */
@@ -92,8 +93,12 @@ export function readHistory(
   const outcomes = present(history) as Outcomes;
   const refused = problems.find(({ finding }) => finding.level === "error");
   if (refused !== undefined) throw createProblemError(table, refused);
-  const added = problems.map(({ finding }) => finding);
-  return { outcomes, causes, people, findings: [...inspected.findings, ...added], added };
+  const findings = [
+    ...inspected.findings,
+    ...problems.map(({ finding }) => finding),
+    ...findSpellings(table, columns),
+  ];
+  return { outcomes, causes, people, findings, told: pickTold(findings) };
 }
 
 /** What is wrong with entries, intervals and weights, where time and event can be read; for a description. */
@@ -104,14 +109,15 @@ export function checkHistory(
 ): readonly Finding[] {
   refuseOptions(table, columns);
   const id = columns.id === undefined ? undefined : readPeople(table, columns.id).of;
-  if (outcomes !== null && refused === null)
-    return readAdded(table, columns, { ...outcomes, ...present({ id }) }).problems.map(
-      ({ finding }) => finding,
-    );
+  const spellings = findSpellings(table, columns);
+  if (outcomes !== null && refused === null) {
+    const { problems } = readAdded(table, columns, { ...outcomes, ...present({ id }) });
+    return [...problems.map(({ finding }) => finding), ...spellings];
+  }
   // Whoever has to correct events should hear of the errors in other columns as well, on the rows that can be read.
-  return readAdded(table, columns, { ...setApart(usable, outcomes, id) }, usable)
-    .problems.map(({ finding }) => finding)
-    .filter(({ level }) => level === "error");
+  const { problems } = readAdded(table, columns, { ...setApart(usable, outcomes, id) }, usable);
+  const errors = problems.map(({ finding }) => finding).filter(({ level }) => level === "error");
+  return [...errors, ...spellings];
 }
 
 /** Rows that cannot be read as people of their own, under observation for a moment: nothing is wrong with those. */
@@ -178,15 +184,6 @@ export function modelOutcomes(
       ...(start !== undefined && id && { id }),
     },
   };
-}
-
-/** What anyone who uses such an outcome should hear. */
-export function noteHistory({ findings }: EventHistory): string[] {
-  const told = (finding: Finding) =>
-    finding.level === "warning"
-      ? !finding.code.startsWith("time.")
-      : finding.code.startsWith("event.") && finding.evidence.values !== undefined;
-  return findings.filter(told).map(({ message }) => message);
 }
 
 function refuseOptions(table: Table, columns: HistoryColumns): void {

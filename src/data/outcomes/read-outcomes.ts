@@ -10,6 +10,8 @@ import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { count, named, type Part, personal, say, verb, whole } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
+import { checkWriting } from "../checks/check-marks.ts";
+import { checkTimes } from "../checks/check-times.ts";
 import {
   createProblemError,
   type Finding,
@@ -20,7 +22,8 @@ import {
   problem,
   type Reading,
 } from "../checks/findings.ts";
-import { parseDateText } from "../reading/parse-cell.ts";
+import { hintOfMarks } from "../reading/number-marks.ts";
+import { isInfinityText, parseDateText, parseNumberText } from "../reading/parse-cell.ts";
 import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
 import type { RightCensored } from "./outcomes.ts";
 import type { CauseColumns } from "./read-causes.ts";
@@ -52,8 +55,6 @@ export interface InspectedOutcomes {
   readonly findings: readonly Finding[];
   /** What cannot be read as meant; null where everything can. */
   readonly refused: Problem | null;
-  /** What anyone who uses the outcome should hear: how words were read, and what censoring other causes does. */
-  readonly notes: readonly Finding[];
   /** How the event column and the time were read, in words. */
   readonly eventRule: string;
   readonly timeRule: string;
@@ -78,10 +79,6 @@ export function inspectOutcomes(table: Table, columns: OutcomeColumns, event?: R
     ...read,
     findings,
     refused: problems.find((problem) => problem.finding.level === "error") ?? null,
-    notes: findings.filter(
-      ({ code, level, evidence }) =>
-        level !== "error" && code.startsWith("event.") && evidence.values !== undefined,
-    ),
   };
 }
 
@@ -127,7 +124,12 @@ function readBoth(table: Table, columns: OutcomeColumns, known: Reading | undefi
     rows++;
     events += event.values[row];
   }
-  const problems = [...time.problems, ...event.problems];
+  const written = outcomeNames(columns).filter((name) => name !== columns.event && name !== columns.time);
+  const problems = [
+    ...checkOutcomeCells(table, [columns.time, ...written], time.values),
+    ...time.problems,
+    ...event.problems,
+  ];
   if (rows > 0 && (events === 0 || events === rows)) {
     const message =
       events === 0
@@ -160,9 +162,31 @@ export function pickOutcomeColumns(columns: OutcomeColumns): OutcomeColumns {
   };
 }
 
-/** What should be said of the outcome where nothing else is read of it. */
-export function noteOutcome(table: Table, columns: OutcomeColumns): string[] {
-  return inspectOutcomes(table, columns).notes.map(({ message }) => message);
+/**
+ * Those findings of an outcome that anyone who uses it should hear: every warning, and how words were read. A time of 0
+ * is legal, and common.
+ */
+export function pickTold(findings: readonly Finding[]): readonly Finding[] {
+  return findings.filter(({ code, level, evidence }) => {
+    if (level === "warning") return code !== "time.nonpositive";
+    return level === "note" && code.startsWith("event.") && evidence.values !== undefined;
+  });
+}
+
+/**
+ * What is doubtful about the cells of an outcome: how numbers and dates are written, and times that are none. `names`
+ * are its columns but for the event, the time first; `times` are those that were read, NaN where there is none.
+ */
+export function checkOutcomeCells(
+  table: Table,
+  [time, ...others]: readonly string[],
+  times: Float64Array,
+): readonly Problem[] {
+  const column = findColumn(table, time);
+  return [
+    ...[time, ...others].flatMap((name) => checkWriting(findColumn(table, name), "error")),
+    ...checkTimes(column, times),
+  ];
 }
 
 /** The numbers of a column, NaN where a cell holds none; categories may hold numbers among texts. */
@@ -171,7 +195,9 @@ function cellNumbers(column: Column, N: number): Float64Array {
     case "number":
       return Float64Array.from(column.values);
     case "category": {
-      const numbers = column.levels.map((level) => (level.trim() === "" ? Number.NaN : Number(level)));
+      const numbers = column.levels.map((level) =>
+        isInfinityText(level) ? Number.POSITIVE_INFINITY : parseNumberText(level, "."),
+      );
       return Float64Array.from(column.codes, (code) => (code < 0 ? Number.NaN : numbers[code]));
     }
     default:
@@ -216,9 +242,9 @@ function readNumberTimes(column: Column, N: number, noun: string): Reading {
     const rows = say`${count(length, "row")} of ${column.name} ${verb(length, "is", "are")} not`;
     const which = personal(` (${named(notNumbers).text}: "${text(notNumbers)}")`);
     const message = say`times must be numbers: ${rows}${which}`;
-    problems.push(
-      problem("time.values", "error", column, message, {}, notNumbers, "correct or remove these rows"),
-    );
+    const ofMarks = hintOfMarks(text(notNumbers));
+    const hint = ofMarks ?? "correct or remove these rows";
+    problems.push(problem("time.values", "error", column, message, {}, notNumbers, hint));
   }
   problems.push(
     ...listProblems(column, bad, {

@@ -12,10 +12,18 @@ import {
   createBadNumbersError,
   createNotUtf8Error,
   findDecimalMark,
+  isPlainId,
   NUMBER_COLUMN_SHARE,
   type SlashDates,
   type UntypedColumn,
 } from "./infer-types.ts";
+import {
+  type ColumnMarks,
+  countMarks,
+  countMarksOfNumber,
+  createMarkCensus,
+  type MarkCensus,
+} from "./number-marks.ts";
 import {
   type DecimalMark,
   isInfinityText,
@@ -68,6 +76,12 @@ export interface ColumnBuilder extends UntypedColumn {
   mark: DecimalMark | undefined;
   mode: "dictionary" | "numbers";
   isSettled: boolean;
+  /** Of an id: whether a text was seen in numbers mode that is no plain whole number. */
+  readonly isId: boolean;
+  isRespelled: boolean;
+  /** What marks were seen in numbers mode, while more can be learnt of them. */
+  readonly marks: MarkCensus;
+  knowsMarks: boolean;
   rows: number;
   dictionary: ByteDictionary;
   /** The rows so far are at the front; the array is longer, by the rows expected to come. */
@@ -96,20 +110,35 @@ function createDictionary(): ByteDictionary {
 
 interface ColumnBuilderOptions extends UntypedColumn {
   readonly canHaveDecimalComma: boolean;
+  /** Whether the texts are kept to the end, also those of many different numbers. */
+  readonly keepsTexts?: boolean;
+  readonly isId?: boolean;
   /** A guess at the rows to come, to allocate once; 0 when there is none. */
   readonly expectedRows: number;
 }
 
 export function createColumnBuilder(options: ColumnBuilderOptions): ColumnBuilder {
-  const { table, name, forced, canHaveDecimalComma, expectedRows } = options;
-  const mode = forced === "number" ? "numbers" : "dictionary";
+  const {
+    table,
+    name,
+    forced,
+    canHaveDecimalComma,
+    expectedRows,
+    keepsTexts = false,
+    isId = false,
+  } = options;
+  const mode = forced === "number" && !keepsTexts ? "numbers" : "dictionary";
   return {
     name,
     table,
     forced,
     mark: canHaveDecimalComma ? undefined : ".",
     mode,
-    isSettled: forced !== undefined,
+    isSettled: forced !== undefined || keepsTexts,
+    isId,
+    isRespelled: false,
+    marks: createMarkCensus(),
+    knowsMarks: false,
     rows: 0,
     dictionary: createDictionary(),
     codes: new Int32Array(mode === "dictionary" ? expectedRows : 0),
@@ -235,6 +264,7 @@ function appendNumbers(builder: ColumnBuilder, block: FieldBlock): void {
   const values = builder.numbers;
   const rowEnd = builder.rows + block.rows;
   let { mark } = builder;
+  const { isId } = builder;
   let missing = 0;
   for (let row = builder.rows, field = first; row < rowEnd; row++, field += stride) {
     const start = starts[field];
@@ -247,6 +277,18 @@ function appendNumbers(builder: ColumnBuilder, block: FieldBlock): void {
     const value = parseNumberBytes(bytes, start, end, mark ?? ".");
     if (Number.isFinite(value) && (mark !== undefined || !hasPoint(bytes, start, end))) {
       values[row] = value;
+      if (!builder.knowsMarks)
+        builder.knowsMarks = countMarksOfNumber(
+          builder.marks,
+          bytes,
+          start,
+          end,
+          value,
+          mark ?? ".",
+          row + 1,
+        );
+      if (isId && !builder.isRespelled)
+        builder.isRespelled = !isPlainId(decoder.decode(bytes.subarray(start, end)));
     } else if (Number.isNaN(value) && isMissingToken(bytes, start, end)) {
       values[row] = Number.NaN;
       missing++;
@@ -267,6 +309,8 @@ function hasPoint(bytes: Uint8Array, start: number, end: number): boolean {
 function readOddNumber(builder: ColumnBuilder, text: string, row: number): number {
   builder.mark ??= findDecimalMark(text);
   const value = parseNumberText(text, builder.mark ?? ".");
+  if (!builder.knowsMarks) countMarks(builder.marks, text, row);
+  if (builder.isId) builder.isRespelled ||= !isPlainId(text);
   if (Number.isFinite(value)) return value;
   if (Number.isNaN(value) && !isInfinityText(text)) builder.texts++;
   else builder.infinities++;
@@ -285,6 +329,12 @@ function settle(builder: ColumnBuilder): void {
   const mark = builder.mark ?? ".";
   const values = texts.map((text) => parseNumberText(text, mark));
   if (2 * values.filter(Number.isFinite).length <= values.length) return;
+  for (const [level, text] of texts.entries()) {
+    if (dictionary.codes[level] === MISSING_CODE) continue;
+    countMarks(builder.marks, text);
+    builder.isRespelled ||= builder.isId && !isPlainId(text);
+  }
+  placeSightings(builder, texts);
   builder.mode = "numbers";
   builder.numbers = new Float64Array(codes.length);
   for (let row = 0; row < rows; row++) {
@@ -302,6 +352,29 @@ function settle(builder: ColumnBuilder): void {
   builder.dictionary = createDictionary();
 }
 
+/** Rows of the texts that were seen so far, before the texts are forgotten. */
+function placeSightings({ marks, codes }: ColumnBuilder, texts: readonly string[]): void {
+  for (const kind of [marks.grouped, marks.certain, marks.decimal]) {
+    for (const k of [0, 1] as const) {
+      const seen = kind[k];
+      if (seen === null) continue;
+      kind[k] = { ...seen, row: codes.indexOf(texts.findIndex((text) => text.trim() === seen.text)) + 1 };
+    }
+  }
+}
+
+/** The marks of the column's numbers; null where it is no column of numbers, or was asked for as categories. */
+export function censusOf(builder: ColumnBuilder): MarkCensus | null {
+  if (builder.forced === "category") return null;
+  if (builder.mode === "numbers") return builder.marks;
+  const census = createMarkCensus();
+  for (const text of listTexts(builder)) {
+    countMarks(census, text);
+    if (census.hasText) break;
+  }
+  return census;
+}
+
 /** The distinct texts of a column whose texts are kept, in the order they came. */
 export function* listTexts({ dictionary }: ColumnBuilder): Generator<string> {
   const { arena, offsets, size, codes } = dictionary;
@@ -311,17 +384,33 @@ export function* listTexts({ dictionary }: ColumnBuilder): Generator<string> {
   }
 }
 
-/** The finished column, or "reread" when it is a category whose texts were not kept. */
-export function finishColumn(builder: ColumnBuilder, slashDates?: SlashDates): Column | "reread" {
-  const { name, table, rows, forced, mark, present, texts } = builder;
+/** What only the whole table can tell of a column. */
+export interface ColumnDecisions {
+  readonly slashDates?: SlashDates | undefined;
+  readonly marks?: ColumnMarks | null | undefined;
+}
+
+/** The finished column, or "reread" when its texts are needed and were not kept. */
+export function finishColumn(builder: ColumnBuilder, decided: ColumnDecisions = {}): Column | "reread" {
+  const { name, table, rows, forced, mark, present, texts, isId } = builder;
+  const { slashDates, marks } = decided;
   if (builder.mode === "dictionary") {
     const levels = decodeLevels(builder);
     builder.dictionary = createDictionary();
     const codes = trimToRows(builder.codes, rows);
-    return columnFromLevels({ table, name, levels, codes, forced, mark, slashDates });
+    return columnFromLevels({ table, name, levels, codes, forced, mark, slashDates, marks, isId });
   }
+  // Its texts are needed: the numbers were read without the marks, or are ids.
+  if ((marks?.thousands ?? null) !== null || (builder.isRespelled && forced === undefined)) {
+    builder.numbers = new Float64Array(0);
+    return "reread";
+  }
+  const remark = marks?.remark ?? null;
   const odd = texts + builder.infinities;
-  if (odd === 0) return { name, type: "number", values: trimToRows(builder.numbers, rows) };
+  if (odd === 0) {
+    const values = trimToRows(builder.numbers, rows);
+    return { name, type: "number", values, ...(remark === null ? {} : { marks: remark }) };
+  }
   const numbers = present - odd;
   const isOtherwiseNumeric = texts === 0 && numbers > 0;
   // in this mode, unless forced, there are many distinct numbers

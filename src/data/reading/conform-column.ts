@@ -5,6 +5,7 @@
  * business.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
+import { refuseDoubtfulMarks } from "../checks/check-marks.ts";
 import type { BooleanEncoding, CategoryEncoding, NumberEncoding } from "../encode/encoder.ts";
 import {
   type Column,
@@ -35,6 +36,7 @@ export function readNumbers(
   place: PickedRows,
 ): Float64Array {
   const { table, rows } = place;
+  refuseDoubtfulMarks(table, column);
   if (column.type === encoding.type && column.type !== "boolean") {
     refuseInfinite(table, column, rows);
     refuseDistant(encoding, column.values, column, place);

@@ -8,14 +8,36 @@ import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { type Column, findColumn, placeRows, type Table, type TablePart } from "../table.ts";
 import type { ForcedType } from "./infer-types.ts";
-import type { DecimalWriting } from "./parse-cell.ts";
+import type { AskedMarks } from "./number-marks.ts";
+import type { SlashOrder } from "./parse-cell.ts";
 
-/** What the caller says of the cells of a table. */
-export interface CellOptions {
-  /** Columns forced to one of these types. */
-  readonly category: readonly string[];
-  readonly number: readonly string[];
-  readonly decimal: DecimalWriting | undefined;
+/** What a caller says of how the cells of a table are written; what is left out, the table tells. */
+export interface CellWriting extends AskedMarks {
+  /** Columns to read as categories, each text a level as it is written ("007" stays "007"). */
+  readonly category?: readonly string[] | undefined;
+  /** Columns that must be numbers. */
+  readonly number?: readonly string[] | undefined;
+  /** Which part of 3/4/2021 is the month. */
+  readonly dateOrder?: SlashOrder | undefined;
+  /** Columns that say whose row it is: 007 and 7 are two ids, so they are text unless all are plain whole numbers. */
+  readonly ids?: readonly string[] | undefined;
+  /** Columns whose every value is meant as it is written: a time of 9999, one far beyond the others. */
+  readonly asWritten?: readonly string[] | undefined;
+}
+
+/** What of any options says how cells are written. */
+export function pickWriting(options: CellWriting): CellWriting {
+  const { category, number, decimal, thousands, dateOrder, ids, asWritten } = options;
+  return present({ category, number, decimal, thousands, dateOrder, ids, asWritten });
+}
+
+/** The columns, those marked whose values the caller vouches for. */
+export function markAsWritten<One extends Column>(
+  columns: readonly One[],
+  { asWritten = [] }: CellWriting,
+): readonly One[] {
+  if (asWritten.length === 0) return columns;
+  return columns.map((column) => (asWritten.includes(column.name) ? { ...column, asWritten: true } : column));
 }
 
 export interface TableChunk {
@@ -78,10 +100,12 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
         "(R: write.csv(…, row.names = FALSE) leaves out the nameless row numbers)",
     });
   }
-  if (new Set(names).size < names.length) {
+  // Accents may be letters of their own or parts of one: nobody can see which.
+  const written = names.map((columnName) => columnName.normalize("NFC"));
+  if (new Set(written).size < names.length) {
     const seen = new Set<string>();
-    const repeated = names.find((columnName) => seen.size === seen.add(columnName).size);
-    const at = names.flatMap((columnName, k) => (columnName === repeated ? [k + 1] : []));
+    const repeated = written.find((columnName) => seen.size === seen.add(columnName).size);
+    const at = written.flatMap((columnName, k) => (columnName === repeated ? [k + 1] : []));
     throw new InputError(`duplicate column name: "${repeated}" names columns ${at.join(", ")}`, {
       code: "header.duplicate",
       where: `${table}, header`,
@@ -111,12 +135,13 @@ function createEmptyTable(name: string, header: readonly string[]): Table {
 export function findForcedTypes(
   table: string,
   names: readonly string[],
-  overrides: Pick<CellOptions, "category" | "number">,
+  overrides: Pick<CellWriting, "category" | "number" | "asWritten">,
 ): ReadonlyMap<string, ForcedType> {
   const empty = createEmptyTable(table, names);
   const forced = new Map<string, ForcedType>();
+  for (const name of overrides.asWritten ?? []) findColumn(empty, name);
   for (const type of ["category", "number"] as const) {
-    for (const name of overrides[type]) {
+    for (const name of overrides[type] ?? []) {
       findColumn(empty, name);
       if ((forced.get(name) ?? type) !== type) {
         throw new InputError(`column asked for as both category and number: "${name}"`, {

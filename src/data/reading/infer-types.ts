@@ -4,7 +4,8 @@
  * an error, not silently a category of thousands of levels. How the cells are collected is column-builder.ts' business.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import { type Column, MISSING_BOOLEAN, MISSING_CODE } from "../table.ts";
+import { type Column, MISSING_BOOLEAN, MISSING_CODE, type NumberColumn } from "../table.ts";
+import { type ColumnMarks, hintOfMarks, parseMarkedText } from "./number-marks.ts";
 import {
   type DecimalMark,
   isInfinityText,
@@ -41,6 +42,10 @@ export interface LevelCells extends UntypedColumn {
   /** Index into levels, MISSING_CODE = missing; taken over by the column. */
   readonly codes: Int32Array; // [N]
   readonly mark: DecimalMark | undefined;
+  /** What stands between thousands, or may; null where nothing does. */
+  readonly marks?: ColumnMarks | null | undefined;
+  /** Whether texts that spell one number in two ways are two values: those of an id. */
+  readonly isId?: boolean;
   /** How to read 3/4/2021; undefined where only this column can tell. */
   readonly slashDates?: SlashDates | undefined;
 }
@@ -76,7 +81,18 @@ export function columnFromLevels(cells: LevelCells): Column {
     (numbers >= NUMBER_COLUMN_SHARE * present && distinct > NUMBER_COLUMN_DISTINCT);
   if (isNumberColumn) {
     if (numbers < present) throw findBadNumbers(cells, census);
-    return { name, type: "number", values: pickValues(codes, values) };
+    if (
+      cells.isId === true &&
+      forced === undefined &&
+      !levels.every((text, k) => counts[k] === 0 || isPlainId(text))
+    )
+      return toCategory(cells, counts, census);
+    return {
+      name,
+      type: "number",
+      values: pickValues(codes, values),
+      ...describeNumbers(cells, counts, census),
+    };
   }
   const truths = parseLevels(levels, counts, parseTruth);
   if (truths) {
@@ -96,6 +112,51 @@ export function columnFromLevels(cells: LevelCells): Column {
     return { name, type: "date", values, ...(isGuess ? { guessedOrder: slashOrder } : {}) };
   }
   return toCategory(cells, counts, census);
+}
+
+/** An id that a number keeps apart from all others: whole, without a leading zero, and exact. */
+const PLAIN_ID = /^(?:0|-?[1-9]\d{0,14})$/;
+
+export function isPlainId(text: string): boolean {
+  return PLAIN_ID.test(text);
+}
+
+/** What a column of numbers says beside its values: marks that may mean two things, texts that became one number. */
+function describeNumbers(
+  { levels, codes, marks }: LevelCells,
+  counts: Int32Array,
+  { values }: NumberCensus,
+): Pick<NumberColumn, "marks" | "spellings"> {
+  const remark = marks?.remark ?? null;
+  const row =
+    remark === null || remark.row > 0
+      ? 0
+      : codes.indexOf(levels.findIndex((text) => text.trim() === remark.text));
+  const spellings = findSpellings(levels, counts, values);
+  return {
+    ...(remark === null ? {} : { marks: remark.row > 0 ? remark : { ...remark, row: row + 1 } }),
+    ...(spellings === null ? {} : { spellings }),
+  };
+}
+
+/** Leading zeros and exponents: 007, 1E2; what a number loses. */
+const RESPELLED = /^[+-]?(?:0\d|.*e)/i;
+
+function findSpellings(
+  levels: readonly string[],
+  counts: Int32Array,
+  values: Float64Array,
+): readonly [string, string] | null {
+  const odd = levels.filter((text, k) => counts[k] > 0 && RESPELLED.test(text.trim()));
+  if (odd.length === 0) return null;
+  const first = new Map<number, string>();
+  for (const [k, level] of levels.entries()) {
+    if (counts[k] === 0) continue;
+    const known = first.get(values[k]);
+    if (known === undefined) first.set(values[k], level);
+    else if (RESPELLED.test(known.trim()) || RESPELLED.test(level.trim())) return [known, level];
+  }
+  return null;
 }
 
 /**
@@ -119,16 +180,24 @@ export function judgeSlashDates(texts: Iterable<string>): SlashOrder | "either" 
   return canBeMonthFirst ? "month-first" : "day-first";
 }
 
-/** The order of a whole table from those of its columns: columns that cannot tell alone follow those that can. */
-export function agreeOnSlashDates(judged: readonly (SlashOrder | "either" | null)[]): SlashDates {
+/**
+ * The order of a whole table from those of its columns: columns that cannot tell alone follow those that can, or what
+ * the caller says.
+ */
+export function agreeOnSlashDates(
+  judged: readonly (SlashOrder | "either" | null)[],
+  asked?: SlashOrder,
+): SlashDates {
+  if (asked !== undefined) return { order: asked, isCertain: true };
   const told = new Set(judged.filter((one) => one === "month-first" || one === "day-first"));
   if (told.size === 1) return { order: told.has("day-first") ? "day-first" : "month-first", isCertain: true };
   return { order: "month-first", isCertain: false };
 }
 
 function countNumbers(cells: LevelCells, counts: Int32Array): NumberCensus {
-  const { levels } = cells;
-  let { mark } = cells;
+  const { levels, marks } = cells;
+  const thousands = marks?.thousands ?? null;
+  let mark = thousands === null ? cells.mark : marks?.mark;
   for (let level = 0; level < levels.length && mark === undefined; level++)
     mark = findDecimalMark(levels[level]);
   const values = new Float64Array(levels.length);
@@ -137,7 +206,10 @@ function countNumbers(cells: LevelCells, counts: Int32Array): NumberCensus {
   let numbers = 0;
   let texts = 0;
   for (let level = 0; level < levels.length; level++) {
-    values[level] = parseNumberText(levels[level], mark ?? ".");
+    values[level] =
+      thousands === null
+        ? parseNumberText(levels[level], mark ?? ".")
+        : parseMarkedText(levels[level], thousands, mark ?? ".");
     if (counts[level] === 0) continue; // a text that means missing
     present += counts[level];
     if (Number.isFinite(values[level])) {
@@ -223,13 +295,16 @@ export function createBadNumbersError({ table, name, cells, count, texts, forced
   const more = count > cells.length ? `, … ${count} cells in all` : "";
   const what = texts > 0 ? "text in a number column" : "infinity in a number column";
   const otherwise = forced === "number" ? "do not ask for it as one" : `pass --category ${name}`;
+  const ofMarks = cells.map(({ text }) => hintOfMarks(text)).find((one) => one !== undefined);
   return new InputError(`${what}: "${name}" has ${shown}${more}`, {
     code: texts > 0 ? "number.text" : "number.infinite",
     where: `${table}, ${nameRows(cells.map(({ row }) => row))}, column "${name}"`,
     hint:
-      texts > 0
-        ? `write missing values as NA or leave them empty; if the column is no number, ${otherwise}`
-        : "write missing values as NA or leave them empty, and others as finite numbers",
+      texts > 0 && ofMarks !== undefined
+        ? `${ofMarks}; if the column is no number, ${otherwise}`
+        : texts > 0
+          ? `write missing values as NA or leave them empty; if the column is no number, ${otherwise}`
+          : "write missing values as NA or leave them empty, and others as finite numbers",
   });
 }
 

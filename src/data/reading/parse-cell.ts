@@ -2,7 +2,8 @@
  * What one cell of text can mean: missing, a number, a date. The same grammar serves CSV fields (bytes) and texts, so a
  * table means the same in every container.
  *   missing   nothing, or NA, NaN, null in any case, blanks around them ignored
- *   number    [+-]digits[.digits][e[+-]digits], i.e. what Number() takes in base ten; a decimal comma where asked for
+ *   number    [+-]digits[.digits][e[+-]digits], i.e. what Number() takes in base ten; a decimal comma where asked for;
+ *             marks between thousands are number-marks.ts' business
  *   date      YYYY-MM-DD or YYYY/MM/DD or DD.MM.YYYY or M/D/YYYY (or D/M/YYYY, or either with dashes),
  *             with an optional time of day
  * infer-types.ts decides which of them a whole column is.
@@ -142,11 +143,6 @@ export function parseNumberBytes(bytes: Uint8Array, start: number, end: number, 
   }
   const text = decoder.decode(bytes.subarray(start, end));
   return Number(mark === "," ? text.replace(",", ".") : text);
-}
-
-/** Whether 1,5 may be a number: where the caller says so, or where ; separates fields and the caller says nothing. */
-export function canHaveDecimalComma(delimiter: string, decimal: DecimalWriting | undefined): boolean {
-  return decimal === undefined ? delimiter === ";" : decimal === "comma";
 }
 
 const YEAR_FIRST = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](.+))?$/;

@@ -5,12 +5,13 @@
  * extra pass over the text beforehand. The grammar is that of read-csv.ts: a quoted line break, a ragged row or a stray
  * quote means the same in both.
  */
-import { MAX_ROWS_NAMED } from "../../core/errors.ts";
+import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { type CategoryColumn, type Column, MISSING_CODE, type TablePart } from "../table.ts";
 import {
   appendFields,
   type ColumnBuilder,
+  censusOf,
   createColumnBuilder,
   finishColumn,
   listTexts,
@@ -21,6 +22,7 @@ import {
   findForcedTypes,
   findPositions,
   inWholeTable,
+  markAsWritten,
   type TableChunk,
 } from "./containers.ts";
 import {
@@ -30,7 +32,16 @@ import {
   findDecimalMark,
   judgeSlashDates,
 } from "./infer-types.ts";
-import { canHaveDecimalComma, type DecimalMark, parseDateText, type SlashOrder } from "./parse-cell.ts";
+import {
+  type ColumnMarks,
+  canHaveDecimalComma,
+  createMarkCensus,
+  decideMarks,
+  type MarkCensus,
+  mergeMarks,
+  sayEither,
+} from "./number-marks.ts";
+import { type DecimalMark, parseDateText, type SlashOrder } from "./parse-cell.ts";
 import {
   createRaggedError,
   type RaggedRow,
@@ -59,7 +70,14 @@ interface Wanted {
   /** Null where the column is no date. */
   readonly slashOrder: SlashOrder | null;
   readonly canHaveDecimalComma: boolean;
+  /** Whether marks may stand between thousands by what the caller says: texts are kept, to be read with them. */
+  readonly keepsTexts: boolean;
   mark: DecimalMark | undefined;
+  /** The marks of all parts so far, and what they decided; null where nothing was in doubt. */
+  readonly census: MarkCensus;
+  marks: ColumnMarks | null;
+  /** Whether an earlier part was handed over with numbers that have a mark before three digits. */
+  hasGrouped: boolean;
 }
 
 export async function* readCsvChunks(input: ReadCsvChunksInput): AsyncGenerator<TableChunk> {
@@ -146,7 +164,7 @@ function findWanted(
 ): Wanted[] {
   const forced = findForcedTypes(input.name, header, input);
   const positions = findPositions(input.name, header, input.columns);
-  const canHaveComma = canHaveDecimalComma(delimiter, input.decimal);
+  const canHaveComma = canHaveDecimalComma(delimiter, input);
   return input.columns.map((name, k) => ({
     name,
     position: positions[k],
@@ -155,13 +173,18 @@ function findWanted(
     slashOrder: forced.has(name) ? null : (orders.get(name) ?? null),
     canHaveDecimalComma: canHaveComma,
     mark: canHaveComma ? undefined : ".",
+    census: createMarkCensus(),
+    marks: null,
+    hasGrouped: false,
+    keepsTexts: input.thousands !== undefined || input.decimal === "comma",
   }));
 }
 
 function createBuilder(table: string, column: Wanted, expectedRows: number): ColumnBuilder {
   const { name, slashOrder, canHaveDecimalComma, mark } = column;
   const forced = slashOrder === null ? column.forced : "category";
-  const builder = createColumnBuilder({ table, name, forced, canHaveDecimalComma, expectedRows });
+  const keepsTexts = column.keepsTexts || (column.marks?.thousands ?? null) !== null;
+  const builder = createColumnBuilder({ table, name, forced, canHaveDecimalComma, keepsTexts, expectedRows });
   builder.mark = mark;
   return builder;
 }
@@ -179,22 +202,63 @@ function appendRecords(
 }
 
 function finishChunk(
-  { name, parts }: ReadCsvChunksInput,
+  input: ReadCsvChunksInput,
   wanted: readonly Wanted[],
   builders: readonly ColumnBuilder[],
   firstRow: number,
   end: number,
 ): Promise<TableChunk> {
+  const { name, parts } = input;
   const files = present({ parts });
   return inWholeTable({ table: { name }, firstRow, ...files }, () => {
-    const columns = wanted.map((column, k) => finishPart(column, builders[k]));
+    decidePart(input, wanted, builders);
+    const columns = markAsWritten(
+      wanted.map((column, k) => finishPart(column, builders[k])),
+      input,
+    );
     return { table: { name, rows: end - firstRow, columns }, firstRow, ...files };
+  });
+}
+
+/** What the parts so far say of marks; refuses what an earlier part was read against. */
+function decidePart(
+  input: ReadCsvChunksInput,
+  wanted: readonly Wanted[],
+  builders: readonly ColumnBuilder[],
+): void {
+  const censuses = wanted.map(({ census, slashOrder }, k) => {
+    const own = slashOrder === null ? censusOf(builders[k]) : null;
+    if (own !== null) mergeMarks(census, own);
+    return own === null ? null : census;
+  });
+  const canHaveComma = wanted[0]?.canHaveDecimalComma ?? false;
+  const decided = decideMarks(input.name, censuses, input, canHaveComma);
+  wanted.forEach((column, k) => {
+    const before = column.marks;
+    const now = decided[k] ?? null;
+    const isDoubtful = (marks: ColumnMarks | null) => marks?.remark?.isDoubtful === true;
+    const isOther =
+      (before?.thousands ?? null) !== (now?.thousands ?? null) || isDoubtful(before) !== isDoubtful(now);
+    const needsTexts = now !== null && now.thousands !== null && builders[k].mode === "numbers";
+    if ((isOther && column.hasGrouped) || needsTexts)
+      throw createLateMarkError(input.name, column, now ?? before);
+    column.marks = now;
+    column.hasGrouped ||= [...column.census.grouped, ...column.census.certain].some((one) => one !== null);
+  });
+}
+
+function createLateMarkError(table: string, { name }: Wanted, marks: ColumnMarks | null): InputError {
+  const mark = marks?.remark?.mark ?? (marks?.thousands === "," ? "comma" : "point");
+  return new InputError(`"${name}" has a ${mark} that may stand before decimals or between thousands`, {
+    code: "number.marks",
+    where: `${table}, column "${name}"`,
+    hint: `a long table is read part by part, and an earlier part may be read already; ${sayEither(mark)}`,
   });
 }
 
 function finishPart(wanted: Wanted, builder: ColumnBuilder): Column {
   wanted.mark ??= builder.mark ?? findMark(builder);
-  const column = finishColumn(builder);
+  const column = finishColumn(builder, { marks: wanted.marks });
   if (column === "reread") {
     // Mostly text, yet more different numbers than a category has: no model can have learnt from it as numbers.
     const { table, name, bad: cells, texts, infinities, forced } = builder;
@@ -229,7 +293,8 @@ async function findSlashOrders(input: ReadCsvChunksInput): Promise<Map<string, S
   let open: Map<string, Set<SlashOrder | "either">> | undefined;
   for await (const { block, header, rows } of countRows(name, input.scan(undefined))) {
     findPositions(name, header, dates);
-    const isForced = (column: string) => input.category.includes(column) || input.number.includes(column);
+    const isForced = (column: string) =>
+      input.category?.includes(column) === true || input.number?.includes(column) === true;
     open ??= new Map(header.filter((column) => !isForced(column)).map((column) => [column, new Set()]));
     for (const [column, found] of open) {
       const builder = createColumnBuilder({
@@ -246,7 +311,7 @@ async function findSlashOrders(input: ReadCsvChunksInput): Promise<Map<string, S
     }
   }
   const judged = new Map([...(open ?? [])].map(([column, found]) => [column, agreeInColumn(found)]));
-  const { order } = agreeOnSlashDates([...judged.values()]);
+  const { order } = agreeOnSlashDates([...judged.values()], input.dateOrder);
   return new Map(
     dates.map((date) => {
       const own = judged.get(date);

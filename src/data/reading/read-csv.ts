@@ -9,19 +9,21 @@ import type { Column, Table } from "../table.ts";
 import {
   appendFields,
   type ColumnBuilder,
+  type ColumnDecisions,
+  censusOf,
   createColumnBuilder,
   finishColumn,
   listTexts,
 } from "./column-builder.ts";
 import {
-  type CellOptions,
+  type CellWriting,
   checkColumnNames,
   createEmptyFileError,
   createNoRowsError,
   findForcedTypes,
 } from "./containers.ts";
 import { agreeOnSlashDates, createNotUtf8Error, judgeSlashDates } from "./infer-types.ts";
-import { canHaveDecimalComma } from "./parse-cell.ts";
+import { canHaveDecimalComma, decideMarks } from "./number-marks.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";
 
 /** In order of preference when tied. */
@@ -42,7 +44,7 @@ const EXPECTED_ROWS_MARGIN = 1.05;
 /** Most cells allocated ahead, 1 GiB as numbers: the first block may not be representative of the rest. */
 const MAX_EXPECTED_CELLS = 2 ** 27;
 
-export interface ReadCsvInput extends CellOptions {
+export interface ReadCsvInput extends CellWriting {
   readonly name: string;
   /** The blocks of the text, of UTF-8 without a byte order mark; called again for a second pass. */
   scan(delimiter: string | undefined): AsyncIterable<ScannedBlock>;
@@ -107,26 +109,40 @@ export async function readCsv(input: ReadCsvInput): Promise<Table> {
 
   const dates = agreeOnSlashDates(
     builders.map((builder) => (builder.forced === undefined ? judgeSlashDates(listTexts(builder)) : null)),
+    input.dateOrder,
   );
-  const finished = builders.map((builder) => finishColumn(builder, dates));
+  const marks = decideMarks(name, builders.map(censusOf), input, canHaveDecimalComma(detected, input));
+  const decided = marks.map((one): ColumnDecisions => ({ slashDates: dates, marks: one }));
+  const finished = builders.map((builder, k) => finishColumn(builder, decided[k]));
   if (!finished.includes("reread")) return { name, rows, columns: finished as Column[] };
-  return { name, rows, columns: await rereadCategories(input, detected, finished, builders) };
+  return {
+    name,
+    rows,
+    columns: await rereadTexts(input, detected, { finished, previous: builders, decided }),
+  };
 }
 
-/** Reads the columns marked "reread" again, as categories. */
-async function rereadCategories(
+/** What the first reading found. */
+interface FirstReading {
+  readonly finished: readonly (Column | "reread")[];
+  readonly previous: readonly ColumnBuilder[];
+  readonly decided: readonly ColumnDecisions[];
+}
+
+/** Reads the columns marked "reread" again with their texts: categories, ids, numbers with marks between thousands. */
+async function rereadTexts(
   input: ReadCsvInput,
   delimiter: string,
-  finished: readonly (Column | "reread")[],
-  previous: readonly ColumnBuilder[],
+  { finished, previous, decided }: FirstReading,
 ): Promise<Column[]> {
   const stride = finished.length;
-  const builders = previous.map(({ name, rows }, k) =>
+  const builders = previous.map(({ name, rows, forced, isRespelled }, k) =>
     createColumnBuilder({
       table: input.name,
       name,
-      forced: "category",
+      forced: isRespelled || (decided[k].marks?.thousands ?? null) === null ? (forced ?? "category") : forced,
       canHaveDecimalComma: false,
+      keepsTexts: true,
       expectedRows: finished[k] === "reread" ? rows : 0,
     }),
   );
@@ -146,7 +162,7 @@ async function rereadCategories(
   }
   return finished.map((column, k) => {
     if (column !== "reread") return column;
-    const again = finishColumn(builders[k]);
+    const again = finishColumn(builders[k], decided[k]);
     if (again === "reread" || builders[k].rows !== previous[k].rows) throw createChangedError(input.name);
     return again;
   });
@@ -240,7 +256,9 @@ export function readHeader(name: string, bytes: Uint8Array, scanner: RecordScann
   const names: string[] = [];
   for (let field = 0; field < scanner.firstField[1]; field++) {
     try {
-      names.push(strictDecoder.decode(bytes.subarray(scanner.starts[field], scanner.ends[field])).trim());
+      const written = strictDecoder.decode(bytes.subarray(scanner.starts[field], scanner.ends[field]));
+      // One name has one form, whether its letters were composed of base and accent or not.
+      names.push(written.trim().normalize("NFC"));
     } catch {
       throw createNotUtf8Error(name, `header, column ${field + 1}`);
     }
@@ -261,7 +279,8 @@ function createBuilders(
       table: input.name,
       name,
       forced: types.get(name),
-      canHaveDecimalComma: canHaveDecimalComma(delimiter, input.decimal),
+      canHaveDecimalComma: canHaveDecimalComma(delimiter, input),
+      isId: input.ids?.includes(name) === true,
       expectedRows,
     }),
   );

@@ -17,7 +17,14 @@ import { powerOfTen } from "../../core/elementary.ts";
 import { MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { type Column, cellText, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../table.ts";
-import { type CellOptions, findForcedTypes, inWholeTable, type TableChunk } from "./containers.ts";
+import {
+  type CellWriting,
+  findForcedTypes,
+  inWholeTable,
+  markAsWritten,
+  pickWriting,
+  type TableChunk,
+} from "./containers.ts";
 import {
   type BadCell,
   columnFromLevels,
@@ -25,6 +32,13 @@ import {
   createNotUtf8Error,
   type UntypedColumn,
 } from "./infer-types.ts";
+import {
+  type AskedMarks,
+  canHaveDecimalComma,
+  countMarks,
+  createMarkCensus,
+  decideMarks,
+} from "./number-marks.ts";
 import {
   createDamagedError,
   elementOf,
@@ -34,10 +48,10 @@ import {
   orDamaged,
   type ValueKind,
 } from "./open-parquet.ts";
-import { type DecimalWriting, isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
+import { isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
 import type { TableSource } from "./read-table.ts";
 
-export interface ReadParquetInput extends CellOptions {
+export interface ReadParquetInput extends CellWriting {
   readonly source: TableSource;
   readonly onProgress: ((bytes: number, rows: number) => void) | undefined;
 }
@@ -93,7 +107,7 @@ export async function readParquet(input: ReadParquetInput): Promise<Table> {
     const share = (k + 1) / names.length;
     onProgress?.(Math.round(share * bytes), Math.floor(share * rows));
   }
-  return { name, rows, columns, ...present({ parts }) };
+  return { name, rows, columns: markAsWritten(columns, input), ...present({ parts }) };
 }
 
 export interface ReadParquetChunksInput extends ReadParquetInput {
@@ -119,7 +133,7 @@ export async function* readParquetChunks(input: ReadParquetChunksInput): AsyncGe
           const described = describeParts(input, column, kinds, [part], end - firstRow);
           return toColumn({ ...described, table: file.name });
         });
-        const table = { name, rows: end - firstRow, columns };
+        const table = { name, rows: end - firstRow, columns: markAsWritten(columns, input) };
         return { table, firstRow: before + firstRow, ...present({ parts }) };
       });
       input.onProgress?.(Math.round(((before + end) / rows) * bytes), before + end);
@@ -158,19 +172,15 @@ async function* readRowGroups(
 }
 
 function describeParts(
-  { source, decimal, ...forced }: ReadParquetInput,
+  { source, category = [], number = [], ...writing }: ReadParquetInput,
   name: string,
   kinds: OpenedFiles["kinds"],
   parts: readonly ColumnPart[],
   rows: number,
 ): ColumnParts {
-  const type = forced.category.includes(name)
-    ? "category"
-    : forced.number.includes(name)
-      ? "number"
-      : undefined;
+  const type = category.includes(name) ? "category" : number.includes(name) ? "number" : undefined;
   const kind = kinds.get(name) ?? "text";
-  return { table: source.name, name, kind, parts, rows, forced: type, decimal };
+  return { table: source.name, name, kind, parts, rows, forced: type, writing: pickWriting(writing) };
 }
 
 /** The decoded values of one column, one part per row group. */
@@ -220,7 +230,7 @@ interface ColumnParts extends UntypedColumn {
   readonly kind: ValueKind;
   readonly parts: readonly ColumnPart[];
   readonly rows: number;
-  readonly decimal: DecimalWriting | undefined;
+  readonly writing: AskedMarks;
 }
 
 function toColumn(column: ColumnParts): Column {
@@ -280,7 +290,7 @@ function toTextColumn(
   column: ColumnParts,
   toText: (value: ParquetValue, element: SchemaElement) => string,
 ): Column {
-  const { table, name, rows, forced, decimal } = column;
+  const { table, name, rows, forced, writing } = column;
   const codes = new Int32Array(rows);
   const levels: string[] = [];
   const codeOf = new Map<ParquetValue, number>();
@@ -295,6 +305,10 @@ function toTextColumn(
     }
     codes[row] = code;
   });
-  const mark = decimal === "comma" ? undefined : "."; // undefined: the first that a number shows
-  return columnFromLevels({ table, name, levels, codes, forced: forced ?? "category", mark });
+  const canHaveComma = canHaveDecimalComma(",", writing);
+  const mark = canHaveComma ? undefined : "."; // undefined: the first that a number shows
+  const census = createMarkCensus();
+  for (const text of forced === "number" ? levels : []) countMarks(census, text);
+  const [marks] = decideMarks(table, [census], writing, canHaveComma);
+  return columnFromLevels({ table, name, levels, codes, forced: forced ?? "category", mark, marks });
 }

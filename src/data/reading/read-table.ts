@@ -10,7 +10,14 @@
 import { GraduateError, InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { Table } from "../table.ts";
-import { createEmptyFileError, inWholeTable, type TableChunk } from "./containers.ts";
+import {
+  type CellWriting,
+  createEmptyFileError,
+  inWholeTable,
+  markAsWritten,
+  pickWriting,
+  type TableChunk,
+} from "./containers.ts";
 import { findUtf16, refuseBinary, startsWith } from "./first-bytes.ts";
 import { partsOf, refuseMixture } from "./join-sources.ts";
 import { readCsv } from "./read-csv.ts";
@@ -30,14 +37,8 @@ export interface TableSource {
   readonly parts?: readonly TableSource[];
 }
 
-/** Types to force, and who hears of the progress. */
-export interface ReadTableOptions {
-  /** Columns to read as categories, each text a level as it is written ("007" stays "007"). */
-  readonly category?: readonly string[];
-  /** Columns that must be numbers. */
-  readonly number?: readonly string[];
-  /** "comma" reads 1,5 as a number whatever separates the fields; without it, that happens only where ; does. */
-  readonly decimal?: "point" | "comma";
+/** How cells are written, types to force, and who hears of the progress. */
+export interface ReadTableOptions extends CellWriting {
   /** Called now and then with the bytes of the source and the rows read so far. */
   readonly onProgress?: (bytes: number, rows: number) => void;
 }
@@ -62,13 +63,14 @@ export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSour
 /** Reads a whole table into memory, whatever its container. */
 export async function readTable(source: TableSource, options: ReadTableOptions = {}): Promise<Table> {
   const { name } = source;
-  const { category = [], number = [], decimal, onProgress } = options;
+  const { onProgress } = options;
+  const writing = pickWriting(options);
   const counted = countBytes(source);
   const { isParquet, heads } = await findContainer(counted.parts);
   if (isParquet) {
     // Loaded when it is needed: its codecs take longer to load than a small table takes to read.
     const { readParquet } = await import("./read-parquet.ts");
-    return readParquet({ source, category, number, decimal, onProgress });
+    return readParquet({ source, ...writing, onProgress });
   }
   const found: FoundText[] = [];
   for (const [k, part] of counted.parts.entries()) found.push(await findText(part, heads[k]));
@@ -76,10 +78,8 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   const place = { table: { name }, firstRow: 0, ...present({ parts }) };
   const byteLength = found.some(({ isGzip }) => isGzip) ? undefined : source.byteLength;
   const onBlock = (rows: number) => onProgress?.(counted.bytes(), rows);
-  const table = await inWholeTable(place, () =>
-    readCsv({ name, scan, byteLength, category, number, decimal, onBlock }),
-  );
-  return { ...table, ...present({ parts }) };
+  const table = await inWholeTable(place, () => readCsv({ name, scan, byteLength, ...writing, onBlock }));
+  return { ...table, columns: markAsWritten(table.columns, writing), ...present({ parts }) };
 }
 
 /** Whether the files are Parquet, all of them, or text, and their first bytes; an empty file is neither. */
@@ -228,7 +228,8 @@ export async function* readTableChunks(
   options: ReadChunksOptions,
 ): AsyncGenerator<TableChunk> {
   const { name } = source;
-  const { columns, dates = [], category = [], number = [], decimal, onProgress } = options;
+  const { columns, dates = [], onProgress } = options;
+  const writing = pickWriting(options);
   const { rowsAtOnce = ROWS_AT_ONCE } = options;
   const counted = countBytes(source);
   const [opening] = counted.parts;
@@ -239,7 +240,7 @@ export async function* readTableChunks(
   if (counted.parts.length > 1) await findContainer(counted.parts);
   if (isParquet) {
     const { readParquetChunks } = await import("./read-parquet.ts");
-    yield* readParquetChunks({ source, columns, category, number, decimal, rowsAtOnce, onProgress });
+    yield* readParquetChunks({ source, columns, ...writing, rowsAtOnce, onProgress });
     return;
   }
   /** The first call continues the stream that was opened for a first look, so that a pipe can be read. */
@@ -263,9 +264,7 @@ export async function* readTableChunks(
     scan,
     columns,
     dates,
-    category,
-    number,
-    decimal,
+    ...writing,
     rowsAtOnce,
     onBlock,
     ...present({ parts }),

@@ -2,15 +2,18 @@
  * `graduate audit`: every score of predicted curves, overall and by group; also a report and requirements when asked
  * for.
  */
+
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
+import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
+import { isStartStop } from "../../training/model.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
 import { auditCauseStudy, auditStudy, listMoreGroups } from "../../verbs/acquaintance/audit-study.ts";
 import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
@@ -18,7 +21,6 @@ import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import { describePeople, findPeople } from "../../verbs/whose-rows.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
-import { isStartStop } from "../../training/model.ts";
 import type { CauseOptions } from "../io/read-cause-predictions.ts";
 import { refuseOutcomeOfModel } from "../io/read-cause-predictions.ts";
 import { hasWholeOutcome, readCurvesOfHistory } from "../io/read-outcome-curves.ts";
@@ -132,6 +134,7 @@ async function runAudit(
       ...audited.audit,
       tolerance: toleranceOf(options),
       rows: { which: audited.cohort.which, judged: audited.curves.N },
+      findings: audited.told.map(toPlainFinding),
       warnings: audited.warnings,
       certificates: audited.audit.certificates ?? null,
       ...(requirements.length === 0 ? {} : { requirements: results }),
@@ -145,7 +148,12 @@ async function runAudit(
 }
 
 /** What was audited, in the form a report takes. */
-type Audited = ReportedAudit & { readonly audit: AuditTable; readonly warnings: readonly string[] };
+type Audited = ReportedAudit & {
+  readonly audit: AuditTable;
+  /** What should be said of the outcome; the warnings have the same as sentences. */
+  readonly told: readonly Finding[];
+  readonly warnings: readonly string[];
+};
 
 async function auditCurves(
   model: string | undefined,
@@ -163,7 +171,7 @@ async function auditCurves(
   const read = hasWholeOutcome(options)
     ? await readHistoryFile(options.curves, options)
     : await readPlainFile(options.curves, options);
-  const { name: title, curves, outcomes, others, notes, grid, hasTimes, timeColumn, id, people } = read;
+  const { name: title, curves, outcomes, others, notes, grid, hasTimes, timeColumn, id, people, told } = read;
   const groups = [
     ...groupsBy(others, options.by ?? []),
     ...(await readGroups(others, options, id === null ? [] : [id])),
@@ -187,6 +195,7 @@ async function auditCurves(
     groups,
     audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
     cohort: { table: title, which: "rows of the file" },
+    told,
     warnings: [...notes, ...describePeople(people)],
     files: [{ role: "curves", path: options.curves }],
   };
@@ -200,11 +209,11 @@ async function readPlainFile(path: string, options: AuditCommandOptions) {
 
 /** The same with late entry, start–stop rows or weights. */
 async function readHistoryFile(path: string, options: AuditCommandOptions) {
-  const { table, columns, warnings, ...read } = await readCurvesOfHistory(path, [], options);
+  const { table, columns, warnings, findings: told, ...read } = await readCurvesOfHistory(path, [], options);
   const names = outcomeNames(columns);
   const others = { ...table, columns: table.columns.filter(({ name }) => !names.includes(name)) };
   const timeColumn = columns.time;
-  return { ...read, name: table.name, others, notes: warnings, hasTimes: true, timeColumn };
+  return { ...read, name: table.name, others, told, notes: warnings, hasTimes: true, timeColumn };
 }
 
 /** A model and a table, which may have several causes. */
@@ -241,7 +250,7 @@ async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<vo
         which: judged.which,
         relation,
         staysAsItIs: isStartStop(study.model),
-        findings: [],
+        findings: study.told,
         notes: warnings,
         files: [
           { role: "model", path: modelPath },
@@ -280,7 +289,8 @@ async function auditFile(
       outcome: describeOutcome(study.columns, study.eventRule),
       ...(options.report === undefined ? {} : { findings: findingsFor(study.findings(), model, id ?? null) }),
       model,
-      warnings,
+      told: study.told,
+      warnings: [...study.told.map(({ message }) => message), ...warnings],
       rowNumbers: judged.rows.map((row) => row + 1),
       cohort: {
         table: table.name,

@@ -3,11 +3,13 @@
  * nor the repair has seen, it reports what the repair did to each group. `--save` keeps the repair, `--apply` applies
  * one to other rows of the same model.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
+import { toPlainFinding } from "../../data/checks/findings.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
@@ -177,7 +179,8 @@ async function runBoost(
     warnings.push(`${name} is not repaired: ${reason}`);
   const files = { out: options.out ?? null, save: options.save ?? null };
   if (options.json) {
-    printJson({ rows: sizesOf(rows), choice, boost: fitted, verdict, warnings, ...files });
+    const findings = source.findings.map(toPlainFinding);
+    printJson({ rows: sizesOf(rows), choice, boost: fitted, verdict, findings, warnings, ...files });
     return;
   }
   for (const warning of warnings) warn(warning);

@@ -3,6 +3,7 @@
  * difference from the first. A method may name its distance and a repair on the validation rows: graduate:atRisk,
  * cox+boost.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
@@ -55,7 +56,7 @@ import {
 import { describeComparison, printComparison, tellMethod } from "../print/comparison.ts";
 import { describeCauseComparison, printCauseComparison } from "../print/comparison-causes.ts";
 import { followPlan } from "../print/follow-runs.ts";
-import { printJson } from "../print/output.ts";
+import { printJson, tellFindings } from "../print/output.ts";
 import { describeSubject, runSubmitted } from "../queue/submit-plan.ts";
 import type { Shard } from "../shards/shard.ts";
 import { type CompareShared, openCompareRun } from "../workers/plan-runs.ts";
@@ -176,6 +177,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   const request = await readTrainRequest(options);
   const [{ split, seed }] = splits;
   const study = prepare(file.table, { ...request, split, seed }, file.sha256);
+  tellFindings(study.told);
   const replicates = options.replicates ?? defaultReplicates(study);
   const shared: CompareShared = {
     kind: "compare",

@@ -2,10 +2,12 @@
  * `graduate discover`: finds the groups for which predicted curves are most wrong on some rows, and tests them on
  * others.
  */
+
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
+import { toPlainFinding } from "../../data/checks/findings.ts";
 import { formatNumber, formatP, formatRange, formatTable } from "../../report/words/text-table.ts";
 import { isolateCause, placeCause } from "../../verbs/causes/cause-alone.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
@@ -92,11 +94,11 @@ export function addDiscover(program: Command): void {
 const parseCross = numberOption((value) => [1, 2, 3].includes(value), "1, 2 or 3");
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
-  const { found, which, leftOut, warnings } =
+  const { found, which, leftOut, findings, warnings } =
     options.curves === undefined ? await searchModel(paths, options) : await searchCurves(paths, options);
   if (options.json) {
     const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
-    printJson({ ...found, which, leftOut: reasons, warnings });
+    printJson({ ...found, which, leftOut: reasons, findings: findings.map(toPlainFinding), warnings });
     return;
   }
   for (const warning of warnings) warn(warning);
@@ -128,14 +130,14 @@ async function searchCurves(
 ): Promise<ModelDiscovery> {
   const { columns: asked, drop, cause, ...settings } = settingsOf(options);
   const read = await readSearched(paths, options, cause);
-  const { table, columns: outcome, curves, outcomes, id, people, warnings } = read;
+  const { table, columns: outcome, curves, outcomes, id, people, findings, warnings } = read;
   const { columns, leftOut } = chooseSearchColumns(table, outcome, {
     ...present({ columns: asked, drop }),
     id,
   });
   const input = { curves, outcomes, table, ...present({ people: people ?? undefined }) };
   const found = discover(input, { ...settings, columns });
-  return { found, which: { search: "rows", confirm: "rows" }, leftOut, warnings };
+  return { found, which: { search: "rows", confirm: "rows" }, leftOut, findings, warnings };
 }
 
 /** Curves of one kind of event, or of one of several causes as if it were the only one, as of a model. */

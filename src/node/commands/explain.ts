@@ -39,7 +39,7 @@ import {
   type TableOptions,
 } from "../options/table-options.ts";
 import { printExplanation } from "../print/explain.ts";
-import { print, printJson, warn } from "../print/output.ts";
+import { print, printJson, tellFindings, warn } from "../print/output.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
 
 interface ExplainCommandOptions extends TableOptions {
@@ -146,10 +146,9 @@ async function judgeGroups(
   const missing = outcomeNames(model.columns).filter((name) => !names.has(name));
   if (missing.length > 0) return absent(`the table has no column ${missing.join(", ")}`);
   try {
-    return await judgeCardGroups(
-      await openStudy(model, table, backend, { sha256, ...present({ id }) }),
-      backend,
-    );
+    const study = await openStudy(model, table, backend, { sha256, ...present({ id }) });
+    tellFindings(study.told);
+    return await judgeCardGroups(study, backend);
   } catch (error) {
     if (error instanceof GraduateError) return absent(error.message);
     throw error;

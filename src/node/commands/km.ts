@@ -6,13 +6,7 @@ import { type Command, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatRange, formatWeighted } from "../../report/words/text-table.ts";
-import {
-  type KmDocument,
-  type KmObserved,
-  type KmRequest,
-  kmDocument,
-  noteKm,
-} from "../../verbs/statistics/km.ts";
+import { type KmDocument, type KmObserved, type KmRequest, kmDocument } from "../../verbs/statistics/km.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
 import {
@@ -35,6 +29,7 @@ import {
   printJson,
   printNote,
   printTable,
+  tellFindings,
   terminalWidth,
   warn,
 } from "../print/output.ts";
@@ -74,7 +69,7 @@ export function addKm(program: Command): void {
       const table = await readTableFile(path, options);
       const document = kmDocument(table, options, followPhases());
       if (options.svg !== undefined) await writePlot(options.svg, document, options);
-      for (const note of noteKm(table, options)) warn(note);
+      tellFindings(document.findings);
       if (options.json) printJson(document);
       else printKm(document, options);
     });

@@ -12,7 +12,7 @@ import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
-import { inWholeTable } from "../../data/reading/containers.ts";
+import { inWholeTable, pickWriting } from "../../data/reading/containers.ts";
 import { readTableChunks } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import { isStartStop, type Model, STAYS_AS_IT_IS } from "../../training/model.ts";
@@ -51,7 +51,7 @@ import {
   TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
-import { createProgress, print, say, warn } from "../print/output.ts";
+import { createProgress, print, say, tellFindings, warn } from "../print/output.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
 
 /** The number of columns named in warnings. */
@@ -150,10 +150,11 @@ function refuseUncalibrated({ lowerBound, calibrate }: PredictOptions): void {
 
 /** Undefined where none is asked for. */
 async function readBound(modelPath: string, options: PredictOptions): Promise<LowerBound | undefined> {
-  const { lowerBound: level, calibrate, threads, category, number, decimal } = options;
+  const { lowerBound: level, calibrate, threads } = options;
   if (level === undefined || calibrate === undefined) return undefined;
-  const asked = { threads, ...present({ category, number, decimal }) };
+  const asked = { threads, ...pickWriting(options) };
   const { study, backend } = await openModelStudy(await readModelTable([modelPath, calibrate], asked), asked);
+  tellFindings(study.told);
   try {
     const bound = await calibrateBound(study, backend, level);
     const own = bound.groups.filter(({ threshold }) => !isAbsent(threshold)).length - 1;
@@ -244,7 +245,7 @@ async function predictFile<Predicted extends Prediction>(
   options: PredictOptions,
   plan: Plan<Predicted>,
 ): Promise<{ readonly rows: number; readonly warnings: readonly CellWarning[] }> {
-  const { columns, category, number, decimal } = readingWithId(model, options);
+  const { columns, ...reading } = readingWithId(model, options);
   const dates = columns.filter((name) =>
     model.encoder.columns.some(({ column, type }) => column === name && type === "date"),
   );
@@ -259,7 +260,7 @@ async function predictFile<Predicted extends Prediction>(
     const chunks = readTableChunks(source, {
       columns,
       dates,
-      ...present({ category, number, decimal }),
+      ...pickWriting(reading),
       onProgress: (bytes) => progress.update(bytes, source.byteLength),
     });
     for await (const chunk of chunks) {

@@ -211,7 +211,7 @@ async function finishTrain(
   }
   const results = test === null ? [] : checkRequirements(requirements, test.audit, options);
   if (options.json) {
-    printJson(toDocument(model, seconds, test?.audit ?? null, results, options));
+    printJson(toDocument(model, seconds, test?.audit ?? null, results, study.told, options));
     return;
   }
   clearLive();

@@ -3,11 +3,13 @@
  * rows, and chooses by a rule that is printed in words. Runs are saved as they end, so a sweep that was stopped
  * continues where it was; the test rows are scored once, for the chosen model, after the choice.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
+import { toPlainFinding } from "../../data/checks/findings.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
 import { type PreparedStudy, toPlainStudy } from "../../study/prepare.ts";
@@ -62,7 +64,7 @@ import {
 import { printAudit } from "../print/audit.ts";
 import { printCauseAudit } from "../print/audit-causes.ts";
 import { followPlan } from "../print/follow-runs.ts";
-import { print, printJson, renamedNote, warn } from "../print/output.ts";
+import { print, printJson, renamedNote, tellFindings, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
 import { printSweep, tellSetting, writeFrontier } from "../print/tune.ts";
 import { describeSubject, runSubmitted } from "../queue/submit-plan.ts";
@@ -168,6 +170,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   // What all runs share; the settings of the sweep differ by run.
   const request = { ...(await readSubject(options)), split };
   const study = prepare(file.table, request, file.sha256);
+  tellFindings(study.told);
   const seeds = options.seeds ?? [options.seed];
   const choices = { settings, seeds, select: options.select };
   const outcome = await runSweep({ file, study, request, choices, resultsPath }, options);
@@ -193,6 +196,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
       runs,
       results: resultsPath,
       model: final?.out ?? null,
+      findings: study.told.map(toPlainFinding),
       test: final?.test ?? null,
     });
   } else if (final !== null) {

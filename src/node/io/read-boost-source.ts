@@ -4,6 +4,7 @@
  */
 
 import type { Backend } from "../../compute/backend.ts";
+import type { Finding } from "../../data/checks/findings.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
@@ -68,6 +69,8 @@ export interface BoostSource {
   readonly columns: OutcomeColumns;
   readonly id: string | null;
   readonly people: People | null;
+  /** What should be said of the outcome; the warnings have the same as sentences. */
+  readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
   /** The model's own groups. */
   readonly groups: readonly Group[];
@@ -119,6 +122,7 @@ export async function readApplySource(
       table,
       columns: model.columns,
       ...whose,
+      findings: [],
       groups: model.groups,
       grid: gridOf(model),
       modelHash: await hashFile(modelPath),
@@ -151,7 +155,7 @@ function incidencesOf(model: Model, N: number, incidence: Float64Array): CauseCu
 async function predictFitSource(read: ModelTable, options: PredictionOptions): Promise<FitSource> {
   const { study, backend } = await openModelStudy(read, options);
   try {
-    const { table, columns, people, grid, warnings, model, isOwnTable, sha256 } = study;
+    const { table, columns, people, grid, warnings, model, isOwnTable, sha256, told } = study;
     return {
       predicted: await predictRows(study, backend),
       history: isPlainRows(study.outcomes) ? null : study.outcomes,
@@ -159,7 +163,8 @@ async function predictFitSource(read: ModelTable, options: PredictionOptions): P
       columns,
       id: columns.id ?? null,
       people,
-      warnings,
+      findings: told,
+      warnings: [...told.map(({ message }) => message), ...warnings],
       groups: model.groups,
       grid,
       modelHash: await hashFile(read.modelPath),

@@ -15,7 +15,6 @@ import {
   type EventHistory,
   type HistoryColumns,
   inspectHistory,
-  noteHistory,
   readHistory,
 } from "../../data/outcomes/read-history.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
@@ -196,7 +195,6 @@ export async function readCausePredictions(
     requirements,
     groups.map(({ name }) => name),
   );
-  const told = noteHistory(history);
   return {
     title: `${files.map(({ cause }) => cause).join(", ")} on ${table.name}`,
     table,
@@ -205,7 +203,7 @@ export async function readCausePredictions(
     grid,
     groups,
     people: history.people,
-    findings: history.findings.filter(({ message }) => told.includes(message)),
+    findings: history.told,
     notes: [...read.notes, ...describeCausePeople(history.people)],
     files: [
       { role: "table", path: read.path, name: table.name },

@@ -4,9 +4,11 @@
  * of one kind of event are a file of their own beside the table, or columns of the table; several causes have a file
  * each.
  */
+
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
+import type { Finding } from "../../data/checks/findings.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { readSurvivalCurves } from "../../data/curves/read-curves.ts";
@@ -21,7 +23,6 @@ import {
   type EventHistory,
   type HistoryColumns,
   modelOutcomes,
-  noteHistory,
   readHistory,
 } from "../../data/outcomes/read-history.ts";
 import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -65,6 +66,8 @@ export interface OutcomeCurves<Predicted extends Curves | CauseCurves, Observed 
   readonly columns: HistoryColumns;
   readonly id: string | null;
   readonly people: People | null;
+  /** What should be said of the outcome; the warnings have the same as sentences. */
+  readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
 }
 
@@ -119,7 +122,13 @@ function outcomesOf(history: EventHistory, columns: HistoryColumns): Outcomes {
 }
 
 function ofHistory(history: EventHistory, { id }: HistoryColumns, notes: readonly string[]) {
-  return { id: id ?? null, people: history.people, warnings: [...noteHistory(history), ...notes] };
+  const { people, told: findings } = history;
+  return {
+    id: id ?? null,
+    people,
+    findings,
+    warnings: [...findings.map(({ message }) => message), ...notes],
+  };
 }
 
 function refuseBins(): InputError {

@@ -31,7 +31,7 @@ import { openBackendOf } from "../workers/wasm-backend.ts";
 import { readModel } from "./model-file.ts";
 import type { TableFile } from "./provenance.ts";
 import type { OutcomeOptions } from "./read-cause-predictions.ts";
-import { addOutcomeOfCurves } from "./read-outcome-curves.ts";
+import { addOutcomeOfCurves, type OutcomeCurves } from "./read-outcome-curves.ts";
 
 export interface PredictionOptions extends TableOptions, ReadCurvesOptions, OutcomeOptions {
   readonly curves?: string;
@@ -43,6 +43,7 @@ export interface PredictionOptions extends TableOptions, ReadCurvesOptions, Outc
 /** Curves of another program, with the outcomes and the columns of the same rows. */
 export interface Predictions
   extends Pick<CurvesWithOutcomes, "curves" | "outcomes" | "grid">,
+    Pick<OutcomeCurves<never, never>, "findings">,
     ReturnType<typeof findPeople> {
   /** The same rows, including the outcome's columns. */
   readonly table: Table;
@@ -148,7 +149,7 @@ export async function readWithCurves(
   // Columns present in the file of curves are not taken from the table.
   const named = new Set(file.columns.map(({ name }) => name));
   const more = beside?.columns.filter(({ name }) => !named.has(name)) ?? [];
-  const { curves, outcomes, others, notes, grid, timeColumn } = readCurves(
+  const { curves, outcomes, others, told, notes, grid, timeColumn } = readCurves(
     { ...file, columns: [...file.columns, ...more] },
     options,
   );
@@ -163,5 +164,5 @@ export async function readWithCurves(
     beside === null ? others.columns : beside.columns.filter((column) => !outcome.includes(column));
   const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...described, ...outcome] };
   const { id, people } = findPeople(table, options, null);
-  return { curves, outcomes, grid, table, columns, id, people, warnings: notes };
+  return { curves, outcomes, grid, table, columns, id, people, findings: told, warnings: notes };
 }

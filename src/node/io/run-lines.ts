@@ -16,7 +16,7 @@ import { COMPARED_METHODS, type CompareTask, type MethodResult } from "../../ver
 import type { TrainRequest } from "../../verbs/train-request.ts";
 import type { TuneResult, TuneTask } from "../../verbs/tune.ts";
 import { SETTING_OPTIONS, type Setting, type SettingName } from "../../verbs/tuning/settings.ts";
-import type { TableOptions } from "../options/table-options.ts";
+import { readingOptions, type TableOptions } from "../options/table-options.ts";
 import { programVersion, type TableFile } from "./provenance.ts";
 import { hashKey, KEY_PATTERN, type QueuedForm } from "./run-results.ts";
 
@@ -33,10 +33,11 @@ export function hashShared(
       hint: "runs are kept by the file's hash, so that they can be taken up again; standard input leaves none",
     });
   }
+  const { category = [], number = [], ids: _, ...marks } = readingOptions(options);
   return hashKey({
     version: programVersion,
     table: sha256,
-    read: [options.category ?? [], options.number ?? []],
+    read: [category, number, ...(Object.keys(marks).length === 0 ? [] : [marks])],
     deterministic: options.deterministic === true,
     blind: request,
     defaults: [

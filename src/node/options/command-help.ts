@@ -165,7 +165,10 @@ type Heading = (typeof HEADINGS)[number];
 /** Option without its dashes → heading, for every command without an entry below. */
 const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Data", "time event event-is causes censored cause fine-gray origin entry start stop weights"),
-  ...under("Data", "time-unit id rows-are-independent category number decimal"),
+  ...under(
+    "Data",
+    "time-unit id rows-are-independent category number decimal thousands date-order as-written",
+  ),
   ...under("Data", "features drop protected allow-leak curves bin horizon split all-rows"),
   ...under("Groups", "group groups auto-groups by"),
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),

@@ -2,7 +2,6 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { present } from "../../core/present.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import {
   type Group,
@@ -14,6 +13,7 @@ import {
   resolveGroups,
 } from "../../data/groups/groups.ts";
 import { type Split, splitFromTable } from "../../data/outcomes/split.ts";
+import { type CellWriting, pickWriting } from "../../data/reading/containers.ts";
 import { readTable } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import type { StudyGroup } from "../../study/study.ts";
@@ -26,10 +26,9 @@ import { createProgress } from "../print/output.ts";
 /** What a command's TABLE may be. */
 export const TABLE_ARGUMENT = "CSV, gzip or Parquet file, or a folder or 'pattern' of several";
 
-export interface TableOptions {
-  readonly category?: readonly string[];
-  readonly number?: readonly string[];
-  readonly decimal?: "point" | "comma";
+/** How a table is read. The column of ids is read as it is written, whatever else a command does with it. */
+export interface TableOptions extends CellWriting {
+  readonly id?: string;
 }
 
 export interface GroupOptions {
@@ -139,7 +138,20 @@ export function addTableOptions(command: Command): Command {
         "--decimal <mark>",
         "how decimals are written (default: a point; a comma too where ; separates)",
       ).choices(["point", "comma"]),
-    );
+    )
+    .addOption(
+      new Option(
+        "--thousands <mark>",
+        "what stands between thousands: 1.029, 1,029, 1 029 or nothing (default: what the table shows)",
+      ).choices(["point", "comma", "space", "none"]),
+    )
+    .addOption(
+      new Option("--date-order <order>", "how 3/4/2024 is read (default: what the table shows)").choices([
+        "month-first",
+        "day-first",
+      ]),
+    )
+    .option("--as-written <columns>", "columns whose values are meant, such as a time of 9999", namesOption);
 }
 
 export function addOutcomeOptions(command: Command): Command {
@@ -220,15 +232,12 @@ export function addGroupOptions(command: Command): Command {
     .option("--groups <file>", "a JSON file of named groups and the automatic rule");
 }
 
-export async function readTableFile(
-  path: string,
-  { category, number, decimal }: TableOptions,
-): Promise<Table> {
+export async function readTableFile(path: string, options: TableOptions): Promise<Table> {
   const source = await tableSourceFromPath(path);
   const progress = createProgress(`reading ${source.name}`);
   try {
     return await readTable(source, {
-      ...present({ category, number, decimal }),
+      ...readingOptions(options),
       onProgress: (bytes) => progress.update(bytes, source.byteLength),
     });
   } finally {
@@ -237,13 +246,16 @@ export async function readTableFile(
 }
 
 /** How a table is read, of all options of a command. */
-export function readingOptions({ category, number, decimal }: TableOptions): TableOptions {
-  return present({ category, number, decimal });
+export function readingOptions({ id, ids = [], ...options }: TableOptions): CellWriting {
+  const all = [...ids, ...(id === undefined ? [] : [id])];
+  return { ...pickWriting(options), ...(all.length === 0 ? {} : { ids: all }) };
 }
 
 /** How a model's table is read: categories in training stay categories. */
 export function readingOf(model: Model, options: TableOptions): TableOptions {
-  return { ...options, category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])] };
+  const ids = [...(options.ids ?? []), ...(model.columns.id === undefined ? [] : [model.columns.id])];
+  const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
+  return { ...options, category, ...(ids.length === 0 ? {} : { ids }) };
 }
 
 /** A row,set table that splits another table's rows; undefined if none is named. */

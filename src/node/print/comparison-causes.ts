@@ -132,7 +132,7 @@ function sayAbsent(differences: readonly CauseDifference[]): string[] {
 
 /** The document of --json. */
 export function describeCauseComparison(
-  { splits, test, replicates, runs, warnings }: Comparison,
+  { splits, test, replicates, runs, findings, warnings }: Comparison,
   { causes, differences }: ByCause,
 ): object {
   return {
@@ -151,6 +151,7 @@ export function describeCauseComparison(
       audit: byCause?.audit ?? null,
     })),
     differences,
+    findings,
     warnings,
   };
 }

@@ -246,6 +246,7 @@ export function describeComparison({
   replicates,
   runs,
   differences,
+  findings,
   warnings,
 }: Comparison): object {
   return {
@@ -263,6 +264,7 @@ export function describeComparison({
       audit,
     })),
     differences,
+    findings,
     warnings,
   };
 }

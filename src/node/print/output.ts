@@ -110,6 +110,11 @@ export function warn(text: string): void {
   say(`graduate: ${wrapText(shortenValues(text), terminalWidth() - 10, "  ")}`);
 }
 
+/** Says what was found, one line each. */
+export function tellFindings(findings: readonly { readonly message: string }[]): void {
+  for (const { message } of findings) warn(message);
+}
+
 /** Whether a line can be overwritten, which is when stderr is a terminal. */
 export function isLive(): boolean {
   return process.stderr.isTTY === true;

@@ -1,6 +1,8 @@
 /** How an audit by cause is told, of curves of any program and of models: report, requirements, terminal or JSON. */
+
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
+import { toPlainFinding } from "../../data/checks/findings.ts";
 import { haveSeveralRows } from "../../data/outcomes/people.ts";
 import { findBin, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { timeLabelOf } from "../../report/data/describe-model.ts";
@@ -79,6 +81,7 @@ export async function tellCauseAudit(told: ToldCauses, options: ToldOptions): Pr
       edges: Array.from(grid.edges),
       tolerance: toleranceOf(options),
       rows: { which, judged: curves.N - table.unjudged },
+      findings: told.findings.map(toPlainFinding),
       warnings,
       ...(requirements.length === 0 ? {} : { requirements: results }),
       ...(options.report === undefined ? {} : { report: options.report }),

@@ -1,5 +1,7 @@
 /** What `train --json` prints: the run, the verdict of each group, and the scores on the test rows. */
+
 import { present } from "../../core/present.ts";
+import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
@@ -20,6 +22,7 @@ export function toDocument(
   seconds: number,
   test: AuditTable | CauseAuditTable | null,
   requirements: readonly RequirementResult[],
+  told: readonly Finding[],
   { report, out, tolerance }: TrainOptions,
 ) {
   const { training, method } = model;
@@ -36,6 +39,7 @@ export function toDocument(
     solvedOn: solve?.solvedOn ?? null,
     solve: describeSolve(solve),
     multipliers,
+    findings: told.map(toPlainFinding),
     warnings,
     test,
     tolerance: toleranceOf({ tolerance }),

@@ -156,12 +156,16 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
 }
 
 /** Options for how columns were read in training, where the model does not record it. */
-function readingOptions(model: Model, { category = [], number = [], decimal }: TableOptions): string[] {
+function readingOptions(model: Model, options: TableOptions): string[] {
+  const { category = [], number = [], decimal, thousands, dateOrder, asWritten = [] } = options;
   const known = new Set(categoriesOf(model));
   const others = category.filter((name) => !known.has(name));
   return [
     ...others.flatMap((name) => ["--category", name]),
     ...number.flatMap((name) => ["--number", name]),
     ...(decimal === undefined ? [] : ["--decimal", decimal]),
+    ...(thousands === undefined ? [] : ["--thousands", thousands]),
+    ...(dateOrder === undefined ? [] : ["--date-order", dateOrder]),
+    ...asWritten.flatMap((name) => ["--as-written", name]),
   ];
 }

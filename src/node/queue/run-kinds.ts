@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { present } from "../../core/present.ts";
+import { type CellWriting, pickWriting } from "../../data/reading/containers.ts";
 import { readTable, tableSourceFromBytes } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
@@ -16,7 +16,6 @@ import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import { hideTestRows } from "../../verbs/tune.ts";
 import { tableSourceFromPath } from "../io/input-file.ts";
 import { COMPARE_LINES, TUNE_LINES } from "../io/run-lines.ts";
-import type { TableOptions } from "../options/table-options.ts";
 import type { CompareShared, TuneShared } from "../workers/plan-runs.ts";
 import { workerModule } from "../workers/run-pool.ts";
 import type { PlanHead } from "./plan-heads.ts";
@@ -40,7 +39,7 @@ export type OpenRuns = (head: PlanHead, shared: unknown, about: PlanAbout) => Pr
 /** What runs of a sweep or a comparison share, as it travels. */
 export interface QueuedSubject {
   /** How the table is read. */
-  readonly reading: TableOptions;
+  readonly reading: CellWriting;
   readonly request: TrainRequest;
   /** Of a comparison. */
   readonly splits?: readonly NamedSplit[];
@@ -81,10 +80,10 @@ export const RUN_KINDS: Readonly<Record<string, OpenRuns>> = {
 
 async function readPlanTable(
   { files: [file] }: PlanHead,
-  { category, number, decimal }: TableOptions,
+  reading: CellWriting,
   { bytes, tables }: PlanAbout,
 ): Promise<Table> {
-  const options = present({ category, number, decimal });
+  const options = pickWriting(reading);
   if (bytes === null)
     return readTable(await tableSourceFromPath(await requirePlanFile(file, tables)), options);
   if (createHash("sha256").update(bytes).digest("hex") !== file.sha256) {

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { FormatError, GraduateError } from "../../core/errors.ts";
 import { parseGroupsFile } from "../../data/groups/groups.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
+import type { CellWriting } from "../../data/reading/containers.ts";
 import { NETWORKS, PRESETS } from "../../training/choices.ts";
 import { namesOf } from "../../core/names.ts";
 import type { TrainRequest } from "../../verbs/train-request.ts";
@@ -79,7 +80,11 @@ const subjectSchema = z.strictObject({
     category: names.exactOptional(),
     number: names.exactOptional(),
     decimal: z.enum(["point", "comma"]).exactOptional(),
-  }),
+    thousands: z.enum(["point", "comma", "space", "none"]).exactOptional(),
+    dateOrder: z.enum(["month-first", "day-first"]).exactOptional(),
+    ids: names.exactOptional(),
+    asWritten: names.exactOptional(),
+  } satisfies Record<keyof CellWriting, z.ZodType>),
   request: z.strictObject(requestFields),
   splits: z
     .array(z.strictObject({ name: text, seed: z.int().min(0), split }))

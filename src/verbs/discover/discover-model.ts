@@ -2,9 +2,11 @@
  * Discover for a model on a table: rows the model knows are searched and rows it has not seen confirm, where the two
  * can be told apart; the columns are the model's own unless others are asked for.
  */
-import { requireSingleCause } from "../../data/outcomes/outcomes.ts";
+
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
+import type { Finding } from "../../data/checks/findings.ts";
+import { requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import { selectRows } from "../../data/table.ts";
 import { predictRows } from "../audit-model.ts";
 import { predictCauseRows } from "../causes/audit-cause-model.ts";
@@ -20,6 +22,8 @@ export interface ModelDiscovery {
   /** Names of the searched and of the confirming rows: "training rows", "rows". */
   readonly which: { readonly search: string; readonly confirm: string };
   readonly leftOut: readonly LeftOutColumn[];
+  /** What should be said of the outcome; the warnings have the same as sentences. */
+  readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
 }
 
@@ -61,7 +65,8 @@ export async function discoverModel(
     found,
     which: names,
     leftOut,
-    warnings: [...warnings, ...study.warnings],
+    findings: study.told,
+    warnings: [...study.told.map(({ message }) => message), ...warnings, ...study.warnings],
   };
 }
 

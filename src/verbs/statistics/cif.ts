@@ -6,10 +6,12 @@
 import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { PhaseProgress } from "../../core/progress.ts";
+import { checkGroupColumns } from "../../data/checks/check-cells.ts";
+import { type PlainFinding, toPlainFinding } from "../../data/checks/findings.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import { joinGroupedTimes } from "../../data/outcomes/intervals.ts";
 import { pickOutcomes } from "../../data/outcomes/outcomes.ts";
-import { type HistoryColumns, noteHistory, readHistory } from "../../data/outcomes/read-history.ts";
+import { type HistoryColumns, readHistory } from "../../data/outcomes/read-history.ts";
 import type { Table } from "../../data/table.ts";
 import { aalenJohansen, type CauseIncidence, type CausesInput } from "../../stats/causes/aalen-johansen.ts";
 import { grayTest } from "../../stats/causes/gray.ts";
@@ -40,6 +42,8 @@ export interface CifDocument {
   readonly interval: IntervalScale;
   readonly timeUnit: string | null;
   readonly timefix: boolean;
+  /** What should be said of the outcome; the warnings have the same as sentences. */
+  readonly findings: readonly PlainFinding[];
   readonly warnings: readonly string[];
 }
 
@@ -68,6 +72,8 @@ export type CifProgress = PhaseProgress<"estimating">;
 export function cifDocument(table: Table, request: CifRequest, onProgress?: CifProgress): CifDocument {
   const { interval = "log", timefix = true, timeUnit = null } = request;
   const history = readHistory(table, request);
+  const findings = [...history.told, ...checkGroupColumns(table, request.by ?? [])].map(toPlainFinding);
+  const warnings = findings.map(({ message }) => message);
   refuseRecurrent(table, history.findings);
   const names = history.causes ?? [];
   const by = groupByColumns(table, request.by ?? []);
@@ -98,7 +104,7 @@ export function cifDocument(table: Table, request: CifRequest, onProgress?: CifP
           return { cause, chi2: test.chi2, df: test.df, p: test.p, absent: null };
         });
   tell(groups.length + 1);
-  return { groups, gray, omitted: by.omitted, interval, timeUnit, timefix, warnings: noteHistory(history) };
+  return { groups, gray, omitted: by.omitted, interval, timeUnit, timefix, findings, warnings };
 }
 
 /** An incidence counts people, each of whom has one event at most. */

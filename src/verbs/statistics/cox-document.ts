@@ -1,5 +1,7 @@
 /** What `graduate cox --json` prints (schemas/cox.schema.json) and its text is made from. */
 
+import type { PlainFinding } from "../../data/checks/findings.ts";
+
 /** A chi-square test; where it is impossible, everything but the reason is null. */
 export interface CoxTestEntry {
   readonly chi2: number | null;
@@ -67,5 +69,7 @@ export interface CoxDocument {
     readonly tiedTime: number;
     readonly tiedBoth: number;
   };
+  /** What should be said of the outcome; the warnings have the same as sentences. */
+  readonly findings: readonly PlainFinding[];
   readonly warnings: readonly string[];
 }

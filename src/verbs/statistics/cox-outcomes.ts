@@ -3,16 +3,12 @@
  * Cause-specific hazards censor the other causes; a subdistribution keeps them apart.
  */
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
+import type { Finding } from "../../data/checks/findings.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
-import type { RowKeys } from "../../data/outcomes/people.ts";
+import { findSpellings, type RowKeys } from "../../data/outcomes/people.ts";
 import { listCompeting } from "../../data/outcomes/read-causes.ts";
-import {
-  type HistoryColumns,
-  isPlainOutcome,
-  noteHistory,
-  readHistory,
-} from "../../data/outcomes/read-history.ts";
-import { noteOutcome, readOutcomes } from "../../data/outcomes/read-outcomes.ts";
+import { type HistoryColumns, isPlainOutcome, readHistory } from "../../data/outcomes/read-history.ts";
 import { findColumn, type Table } from "../../data/table.ts";
 import type { CoxRequest } from "./cox.ts";
 import type { CoxDocument } from "./cox-document.ts";
@@ -21,13 +17,14 @@ import type { CoxDocument } from "./cox-document.ts";
 export function readCoxOutcomes(
   table: Table,
   request: CoxRequest,
-): { readonly outcomes: Outcomes; readonly notes: readonly string[] } {
-  const { id: _id, ...plain } = nameEvent(table, request);
-  if (isPlainOutcome(plain))
-    return { outcomes: readOutcomes(table, plain), notes: noteOutcome(table, plain) };
-  const history = readHistory(table, nameEvent(table, request));
+): { readonly outcomes: Outcomes; readonly told: readonly Finding[] } {
+  const columns = nameEvent(table, request);
+  const { id, ...plain } = columns;
+  // Rows with an id missing are left out with the other incomplete rows.
+  const history = readHistory(table, isPlainOutcome(plain) ? plain : columns);
+  const spellings = isPlainOutcome(plain) ? findSpellings(table, present({ id })) : [];
   const { id: _, ...outcomes } = history.outcomes;
-  return { outcomes, notes: noteHistory(history) };
+  return { outcomes, told: [...history.told, ...spellings] };
 }
 
 /** The columns of the outcome, with the event or the causes that the request's cause stands for. */

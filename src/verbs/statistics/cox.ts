@@ -9,6 +9,7 @@ import { isAbsent, type Measured, toPlainNumbers } from "../../core/measured.ts"
 import { present } from "../../core/present.ts";
 import type { PhaseProgress } from "../../core/progress.ts";
 import { countOf } from "../../core/text.ts";
+import { type PlainFinding, toPlainFinding } from "../../data/checks/findings.ts";
 import { checkTable } from "../../data/checks/sanity.ts";
 import {
   buildDesign,
@@ -77,7 +78,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
   const begin = (step: number) => onProgress?.("fitting", step, STEPS);
   begin(0);
   const { ties = "efron", timefix = true, ridge, iterations, id } = request;
-  const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, request);
+  const { rows, outcomes, design, strata, people, findings, warnings } = prepareSample(table, request);
   begin(1);
   const { D, names, values: x, terms } = design;
   const limits = { ties, timefix, ...present({ ridge, maxIterations: iterations }) };
@@ -131,12 +132,14 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
     ...observedOf(request),
     ...causeOf(table, request),
     concordance,
+    findings,
     warnings: [...warnings, ...fit.warnings],
   };
 }
 
 /** Which columns and rows take part. */
 interface CoxSample {
+  readonly findings: readonly PlainFinding[];
   readonly warnings: readonly string[];
   readonly rows: Int32Array;
   readonly outcomes: Outcomes;
@@ -169,7 +172,11 @@ function prepareSample(table: Table, request: CoxRequest): CoxSample {
   const strata = numberRows(table, strataColumns, rows);
   checkRank(design.D, rows.length - strata.count, request);
   return {
-    warnings: [...history.notes, ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`)],
+    findings: history.told.map(toPlainFinding),
+    warnings: [
+      ...history.told.map(({ message }) => message),
+      ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    ],
     rows,
     outcomes: pickOutcomes(all, rows),
     design,

@@ -6,17 +6,13 @@
 
 import { isAbsent, type Reasons, toPlainNumbers } from "../../core/measured.ts";
 import type { PhaseProgress } from "../../core/progress.ts";
+import { checkGroupColumns } from "../../data/checks/check-cells.ts";
+import { type PlainFinding, toPlainFinding } from "../../data/checks/findings.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import { joinGroupedTimes, joinIntervals } from "../../data/outcomes/intervals.ts";
 import { type Outcomes, pickOutcomes, requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import { haveSeveralRows } from "../../data/outcomes/people.ts";
-import {
-  type HistoryColumns,
-  isPlainOutcome,
-  noteHistory,
-  readHistory,
-} from "../../data/outcomes/read-history.ts";
-import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";
+import { type HistoryColumns, isPlainOutcome, readHistory } from "../../data/outcomes/read-history.ts";
 import type { Table } from "../../data/table.ts";
 import { medianSurvival, restrictedMean, survivalAt } from "../../stats/curve-summary.ts";
 import { jackknifeRestrictedMean } from "../../stats/jackknife.ts";
@@ -49,6 +45,8 @@ export interface KmDocument {
   readonly interval: IntervalScale;
   readonly timeUnit: string | null;
   readonly timefix: boolean;
+  /** What should be said of the outcome beside the curves. */
+  readonly findings: readonly PlainFinding[];
   /** How rows were observed, where an entry, weights or an id are named; absent for plain outcomes. */
   readonly observed?: KmObserved;
 }
@@ -106,7 +104,7 @@ export type KmProgress = PhaseProgress<"estimating">;
 /** Estimates the curves, reads off the values and tests. */
 export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProgress): KmDocument {
   const { interval = "log", timefix = true, timeUnit = null } = request;
-  const { outcomes: read, people } = readHistory(table, request);
+  const { outcomes: read, people, told } = readHistory(table, request);
   const by = groupByColumns(table, request.by ?? []);
   const outcomes = timefix ? joinGroupedTimes(read, by.groupOfRow) : read;
   const isRobust = read.weight !== undefined || (people !== null && haveSeveralRows(people));
@@ -161,17 +159,13 @@ export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProg
     interval,
     timeUnit,
     timefix,
+    findings: [...told, ...checkGroupColumns(table, request.by ?? [])].map(toPlainFinding),
     ...(isPlain
       ? {}
       : {
           observed: { entry: start, weights, id: people && { column: id, people: people.count }, variance },
         }),
   };
-}
-
-/** What should be said of the outcome beside the curves. */
-export function noteKm(table: Table, request: KmRequest): string[] {
-  return isPlainOutcome(request) ? noteOutcome(table, request) : noteHistory(readHistory(table, request));
 }
 
 /** The restricted mean, its error robust where the curve's is. */

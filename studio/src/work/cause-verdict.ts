@@ -14,7 +14,6 @@ import {
 import { InputError, present } from "graduate-survival/core";
 import {
   binOutcomes,
-  noteHistory,
   readCauseCurves,
   readHistory,
   resolveGroups,
@@ -156,7 +155,7 @@ export async function auditIncidences(
     timeLabel: timeLabelOf(choices.unit === "" ? undefined : choices.unit, columns.origin),
     outcome: { event: columns.event, time: columns.time },
     table: table.name,
-    notes: noteHistory(history),
+    notes: history.told.map(({ message }) => message),
     provenance: {
       program: PROGRAM,
       command: describeCommand([

@@ -2,9 +2,11 @@
  * `graduate boost --apply`: a repair that `--save` kept, carried out on rows of the same model or the same program, and
  * judged where these rows are new to both.
  */
+
 import { basename } from "node:path";
 import { InputError } from "../../../core/errors.ts";
 import { countOf } from "../../../core/text.ts";
+import { toPlainFinding } from "../../../data/checks/findings.ts";
 import type { CauseCurves } from "../../../data/curves/cause-curves.ts";
 import type { Curves } from "../../../data/curves/curves.ts";
 import { type Group, resolveGroups } from "../../../data/groups/groups.ts";
@@ -23,7 +25,7 @@ import {
 import type { GivenPredictions, PredictionOptions } from "../../io/read-predictions.ts";
 import { auditFlags, prepareOutput } from "../../io/repaired-output.ts";
 import { printCauseVerdict, printFiles, printVerdict } from "../../print/boost.ts";
-import { print, printJson, warn } from "../../print/output.ts";
+import { print, printJson, tellFindings, warn } from "../../print/output.ts";
 
 /** What carrying out a repair looks at; fitting and keeping one are refused. */
 interface ApplyOptions extends GivenPredictions<PredictionOptions> {
@@ -62,6 +64,7 @@ export async function runApply(
       hint: "give the model it was fitted with, or fit a boost to this one",
     });
   }
+  tellFindings(source.findings);
   const write = await prepareOutput(options, source, inputs);
   const groups = resolveSaved(partsOf(saved.boost)[0], source);
   const curves = carryOut(saved.boost, source, groups);
@@ -71,7 +74,14 @@ export async function runApply(
   const updates = partsOf(saved.boost).reduce((sum, one) => sum + one.updates.length, 0);
   const { N } = curves;
   if (options.json) {
-    printJson({ rows: N, updates, verdict, obstacle, ...files });
+    printJson({
+      rows: N,
+      updates,
+      verdict,
+      obstacle,
+      findings: source.findings.map(toPlainFinding),
+      ...files,
+    });
     return;
   }
   print(`${countOf(updates, "update")} carried out on ${countOf(N, "row")}`);

@@ -46,7 +46,7 @@ export async function finishCauseTrain(
       ? []
       : settleRequirements(judgeCauseRequirements(requirements, test.audit, options), options);
   if (options.json) {
-    printJson(toDocument(model, seconds, test?.audit ?? null, results, options));
+    printJson(toDocument(model, seconds, test?.audit ?? null, results, study.told, options));
     return;
   }
   clearLive();
@@ -60,7 +60,7 @@ export async function finishCauseTrain(
 }
 
 function toldOf(
-  { table, grid, columns, people, model }: ReturnType<typeof studyOf>,
+  { table, grid, columns, people, model, told }: ReturnType<typeof studyOf>,
   { path, sha256 }: TableFile,
   { curves, groups, audit }: AuditedCauseRows,
 ): ToldCauses {
@@ -76,7 +76,7 @@ function toldOf(
     which: "test rows",
     relation: "heldOut",
     staysAsItIs: isStartStop(model),
-    findings: [],
+    findings: told,
     notes: [],
     files: [{ role: "table", path, name: table.name, ...present({ sha256: sha256 ?? undefined }) }],
   };
