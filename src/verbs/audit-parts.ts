@@ -5,14 +5,13 @@
 import { isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import type { BinnedSingleCause } from "../data/outcomes/outcomes.ts";
-import { canBeJudged, type GroupAgreement } from "../stats/calibration/agreement.ts";
+import { canBeJudged, type GroupAgreement, type Judged } from "../stats/calibration/agreement.ts";
 import { type CellNoise, drawNoise } from "../stats/calibration/draw-noise.ts";
 import { drawnTable } from "../stats/calibration/drawn-outcomes.ts";
 import type { MetricNoise, NoiseFloorOptions } from "../stats/calibration/noise-floor.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "../stats/scores/bootstrap.ts";
 import type { PreparedScores } from "../stats/scores/prepared-scores.ts";
 import type { EceNoise, Scores } from "../stats/scores/scores.ts";
-import type { AuditedScores } from "./audit.ts";
 
 /** The name of everyone together. */
 export const EVERYONE = "all";
@@ -22,24 +21,25 @@ export const BOUND_ALPHA = 0.05;
 export const DEFAULT_SEED = 1;
 export { DEFAULT_DRAWS } from "../stats/calibration/noise-floor.ts";
 
-/** What may be said of a group, and how far off it could be. */
-export function addAgreement(
-  scores: Scores,
+/** What may be said of a group (or of one cause in it), and how far off it could be. */
+export function addAgreement<One extends Judged & Pick<Scores, "absent">>(
+  scores: One,
   { agreement, logrankAdjustedP, reason }: GroupAgreement,
   unbounded: string | undefined,
   bound: Measured,
-): AuditedScores {
+) {
   const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
   const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
-  const { absent, ...plain } = scores;
+  const isNotCounted = scores.departure !== null && scores.departure.adjustedP === null;
   return {
-    ...plain,
+    ...scores,
     logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
     agreement,
     bound: why !== null || isAbsent(bound) ? null : bound,
     absent: {
-      ...absent,
+      ...scores.absent,
       ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
+      ...(isNotCounted ? { "departure.adjustedP": reason } : {}),
       ...(why === null ? {} : { bound: why }),
     },
   };
@@ -112,7 +112,7 @@ function addNoise(scores: Scores, cell: CellNoise): Scores {
             },
           },
         }),
-    absent: { ...scores.absent, ...absentReasons },
+    absent: { ...absentReasons, ...scores.absent },
   };
 }
 

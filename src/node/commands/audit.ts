@@ -10,7 +10,7 @@ import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
-import { BIN_LABEL } from "../../report/words/report-time.ts";
+import { BIN_LABEL, tellTime } from "../../report/words/report-time.ts";
 import { areHistories } from "../../stats/scores/history-scores.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
@@ -135,6 +135,7 @@ async function runAudit(
   if (options.json) {
     printJson({
       ...audited.audit,
+      edges: Array.from(audited.grid.edges),
       tolerance: toleranceOf(options),
       rows: { which: audited.cohort.which, judged: audited.curves.N },
       warnings: audited.warnings,
@@ -144,7 +145,7 @@ async function runAudit(
     });
     return;
   }
-  printAudit(audited.audit, audited.grid.T, toleranceOf(options));
+  printAudit(audited.audit, tellTime(audited.grid.edges, audited.timeLabel), toleranceOf(options));
   printRequirements(results);
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }

@@ -5,7 +5,7 @@
  */
 import type { CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
 import { type JudgedCause, judgeCauses } from "../words/cause-words.ts";
-import { binOfTime, chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
+import { binOfTime, chooseMoments, tellTime } from "../words/report-time.ts";
 import { DEFAULT_TOLERANCE } from "../words/report-words.ts";
 import type { AuditedRelation, ReportFinding, ReportProvenance, ReportTime } from "./report-data.ts";
 import { createCells, forPage } from "./small-cells.ts";
@@ -81,7 +81,7 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
   return {
     title: input.title,
     audit,
-    lines: judgeCauses(audit, tolerance),
+    lines: judgeCauses(audit, tolerance, time),
     groups: [{ name: overall.name, expression: null }, ...named],
     time,
     momentBin:
@@ -104,11 +104,9 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
 }
 
 function describeTime({ audit, grid, timeLabel = "time" }: CauseReportInput): ReportTime {
-  const given = Array.from(grid.edges);
-  const { label, divisor } = chooseTimeUnit(timeLabel, given[given.length - 1]);
+  const { divisor, ...told } = tellTime(grid.edges, timeLabel);
   return {
-    label,
-    edges: given.map((edge) => edge / divisor),
+    ...told,
     given: divisor === 1 ? null : { label: timeLabel, divisor },
     audited: audit.causes[0].overall.supported.bins,
   };

@@ -14,7 +14,7 @@ import type { Certificates } from "../../stats/certificates/certificates.ts";
 import { groupSupport, kaplanMeier } from "../../stats/kaplan-meier.ts";
 import { areHistories } from "../../stats/scores/history-scores.ts";
 import type { SetSizes } from "../../study/split.ts";
-import { chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
+import { chooseMoments, tellTime } from "../words/report-time.ts";
 import {
   countRejections,
   DEFAULT_TOLERANCE,
@@ -108,7 +108,7 @@ export function gatherReport(input: GatherInput): ReportData {
   refuseOtherGroups(input);
   const { time, divisor } = describeTime(input);
   const { edges, audited } = time;
-  const groups = judgeAudited(input, edges, tolerance);
+  const groups = judgeAudited(input, time, tolerance);
   const tested = groups.slice(1).filter(({ verdict }) => verdict.look !== "few");
   const times = input.outcomes
     ? input.outcomes.time.map((one) => one / divisor)
@@ -159,11 +159,10 @@ function describeTime({ grid, binned, timeLabel: given = "time" }: GatherInput):
   readonly time: ReportTime;
   readonly divisor: number;
 } {
-  const { label, divisor } = chooseTimeUnit(given, grid.edges[grid.T]);
+  const { divisor, ...told } = tellTime(grid.edges, given);
   return {
     time: {
-      label,
-      edges: Array.from(grid.edges, (edge) => edge / divisor),
+      ...told,
       given: divisor === 1 ? null : { label: given, divisor },
       audited: groupSupport(binned),
     },
@@ -182,16 +181,16 @@ function describeSubject({ outcome, cohort }: GatherInput): ReportSubject {
 
 /** Everyone first, then the groups: scores, curve and verdict of each. The groups are judged together. */
 function judgeAudited(
-  { curves, binned, grid, groups, audit }: GatherInput,
-  edges: readonly number[],
+  { curves, binned, groups, audit }: GatherInput,
+  time: ReportTime,
   tolerance: number,
 ): readonly ReportGroup[] {
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const members = [everyone, ...groups.map(({ rows }) => rows)];
   const scored = [audit.overall, ...audit.groups];
-  const curvesOf = members.map((rows) => measureCurve(curves, binned, rows, edges));
+  const curvesOf = members.map((rows) => measureCurve(curves, binned, rows, time.edges));
   const judged = scored.map((scores, g): JudgedGroup => ({ scores, gap: curvesOf[g].gap }));
-  const verdicts = judgeGroups(judged, grid.T, tolerance);
+  const verdicts = judgeGroups(judged, time, tolerance);
   return scored.map((scores, g): ReportGroup => {
     const expression = groups[g - 1]?.expression;
     return {

@@ -23,6 +23,8 @@ export interface GroupAgreement {
   readonly isDoubtful: boolean;
   /** What there is too little of; null for a group that can be judged. */
   readonly lacks: "events" | "followUp" | null;
+  /** The test that was judged, by what it sees; null where none was made. */
+  readonly test: string | null;
   /** Holm's adjustment over the groups tested; null where the test is absent or the group not tested. */
   readonly logrankAdjustedP: number | null;
   /** The reason, in one clause. */
@@ -89,12 +91,12 @@ export function judgeAgreement(groups: readonly Judged[], T: number): readonly G
   return groups.map(({ departure }, g): GroupAgreement => {
     const logrankAdjustedP = logrankPs[g] === null ? null : adjusted[next++];
     const lack = lacking[g];
-    if (lack !== null) return { agreement: "tooFewEvents", isDoubtful: false, logrankAdjustedP, ...lack };
+    if (lack !== null) return { agreement: "tooFewEvents", isDoubtful: false, test: null, logrankAdjustedP, ...lack };
     const isDrawn = departure !== null && departure.adjustedP !== null;
     const test = isDrawn
       ? { name: STATISTICS[departure.statistic], p: departure.p, adjusted: departure.adjustedP }
       : { name: "logrank", p: logrankPs[g], adjusted: logrankAdjustedP };
-    const said = { lacks: null, logrankAdjustedP };
+    const said = { lacks: null, logrankAdjustedP, test: test.p === null ? null : test.name };
     if ((test.adjusted ?? 1) <= FAMILY_LEVEL) {
       const reason = `further from the observed than chance explains (${test.name}, all groups considered)`;
       return { ...said, agreement: "disagrees", isDoubtful: false, reason };

@@ -6,6 +6,7 @@
  */
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
+import { LATE_ENTRY } from "../causes/binned-causes.ts";
 import { incidenceVariance } from "../causes/incidence-variance.ts";
 import { totalHazards } from "../individual-logrank.ts";
 import { groupSupport, tallyBins } from "../kaplan-meier.ts";
@@ -17,20 +18,16 @@ import { type NullScale, scaleOf } from "./null-scale.ts";
 /** The normal distribution's 97.5 % point. */
 const POINTWISE = 1.959963984540054;
 
-/** When a group departs, in bins, and by how much. */
+/** When a group departs, in bins, and by how much; what is not defined is left out. */
 export interface Span {
-  /** The largest |z| over time, by the model's own null variance; null where too few events are expected. */
-  readonly largestZ: number | null;
-  /** The stretch in which |z| stays beyond 1.96 around its largest; null where it never is. Up to `to` it is followed. */
-  readonly fromBin: number | null;
-  readonly toBin: number | null;
-  /** The bin of the largest gap in that stretch, or over the support where there is none. */
-  readonly atBin: number | null;
-  /** Mean predicted curve less observed curve there; null under late entry. */
-  readonly gap: number | null;
-  /** Under late entry: events by the end of that bin, observed and expected. */
-  readonly observed: number | null;
-  readonly expected: number | null;
+  /** The largest |z| over time, by the model's own null variance; absent where too few events are expected. */
+  readonly largestZ?: number;
+  /** The stretch around it in which |z| stays beyond 1.96, first and last bin; absent where it never is. */
+  readonly span?: { readonly fromBin: number; readonly toBin: number };
+  /** The largest gap in that stretch, or over the support where there is none: mean predicted curve less observed. */
+  readonly gap?: { readonly bin: number; readonly value: number };
+  /** Under late entry in its place: events by the end of the bin with the largest |z|. */
+  readonly events?: { readonly bin: number; readonly observed: number; readonly expected: number };
 }
 
 /** One group against its draws. */
@@ -49,9 +46,6 @@ export interface CellMeter extends CurveMeter {
   /** Why an error is not measured; null where it is. */
   without(k: number, key: "ece" | "paperEce"): string | null;
 }
-
-/** Why means of curves are compared with nothing. */
-const LATE = "means of curves over people who entered late are not comparable with the observed curve";
 
 /** Bins up to which events are added up under late entry: about equally many expected between two. */
 const KNOTS = 20;
@@ -83,7 +77,7 @@ export function openMeter(table: DrawnTable, rows: ArrayLike<number>, knots: rea
   const outcomes = asSingleCause(table);
   const last = hasCurves ? groupSupport(outcomes, { rows }) : 0;
   const each = <One>(make: (k: number) => One) => Array.from({ length: K }, (_, k) => make(k));
-  const means = each((k) => (hasCurves ? meanOf(table, k, rows) : absent(LATE)));
+  const means = each((k) => (hasCurves ? meanOf(table, k, rows) : absent(LATE_ENTRY)));
   const length = (hasCurves ? T : knots.length) + 1;
   const reasonOf = (k: number, key: "ece" | "paperEce") => {
     const mean = means[k];
@@ -185,7 +179,7 @@ export function keepObserved(meter: CellMeter, { counts, expected, variance }: D
 }
 
 /** When, in bins, and how far a group's cause departs. */
-export function describeSpan({ T, last, knots, departures, events, scales, hasCurves }: CellMeter, k: number): Span {
+export function describeSpan({ last, knots, departures, events, scales, hasCurves }: CellMeter, k: number): Span {
   const { deviation } = scales[k];
   const end = hasCurves ? last : knots.length;
   const own = departures[k];
@@ -202,15 +196,15 @@ export function describeSpan({ T, last, knots, departures, events, scales, hasCu
   let at = from > 0 && !hasCurves ? most : low;
   for (let t = low; t <= high && hasCurves; t++) if (Math.abs(own[t]) > Math.abs(own[at])) at = t;
   if (!hasCurves && from === 0) at = end;
-  const binOf = (t: number) => (t < 1 || t > end ? null : hasCurves ? t : knots[t - 1]);
-  const isThere = end > 0 && at <= end;
+  const binOf = (t: number) => (hasCurves ? t : knots[t - 1]);
+  const { observed, expected } = events[k];
   return {
-    largestZ: scales[k].bins > 0 ? Math.abs(zOf(most)) : null,
-    fromBin: binOf(from),
-    toBin: from > 0 ? (to === end && !hasCurves ? T : binOf(to)) : null,
-    atBin: isThere ? binOf(at) : null,
-    gap: isThere && hasCurves ? own[at] : null,
-    observed: isThere && !hasCurves ? events[k].observed[at] : null,
-    expected: isThere && !hasCurves ? events[k].expected[at] : null,
+    ...(scales[k].bins > 0 ? { largestZ: Math.abs(zOf(most)) } : {}),
+    ...(from > 0 ? { span: { fromBin: binOf(from), toBin: binOf(to) } } : {}),
+    ...(end === 0
+      ? {}
+      : hasCurves
+        ? { gap: { bin: at, value: own[at] } }
+        : { events: { bin: binOf(at), observed: observed[at], expected: expected[at] } }),
   };
 }

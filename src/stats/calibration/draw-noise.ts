@@ -37,10 +37,8 @@ export interface Departure extends Span {
   readonly adjustedP: number | null;
   /** The statistic that is the most surprising. */
   readonly statistic: DepartureStatistic;
-  /** How often each statistic by itself is as large; null where it is not defined. */
-  readonly rmsGapP: number | null;
-  readonly largestZP: number | null;
-  readonly eventsP: number | null;
+  /** How often each statistic by itself is as large, of those that are defined. */
+  readonly ownP: Readonly<Partial<Record<DepartureStatistic, number>>>;
   /** Draws that p is ranked among. */
   readonly draws: number;
 }
@@ -238,14 +236,11 @@ function describe(
   if (meter.rows === 0) return absent("no rows");
   const [alone] = rankDepartures([{ statistics }]);
   if (alone === null) return absent("no statistic is defined");
-  const ownP = (name: DepartureStatistic) => (names.includes(name) ? alone.own[names.indexOf(name)] : null);
   return {
     p: alone.p,
     adjustedP: among === null ? null : among.adjustedP,
     statistic: names[alone.largest],
-    rmsGapP: ownP("rmsGap"),
-    largestZP: ownP("largestZ"),
-    eventsP: ownP("events"),
+    ownP: Object.fromEntries(names.map((name, s) => [name, alone.own[s]])),
     draws,
     ...describeSpan(meter, k),
   };

@@ -6,7 +6,6 @@
  * Under late entry observed and expected events and their tests remain, the rest is absent with the reason.
  */
 import { InputError } from "../../core/errors.ts";
-import { isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import {
   type CauseCurves,
@@ -19,7 +18,6 @@ import { type BinnedOutcomesInput, toInt32 } from "../../data/plain-input.ts";
 import {
   type Agreement,
   canBeJudged,
-  type GroupAgreement,
   judgeAgreement,
 } from "../../stats/calibration/agreement.ts";
 import { type CellNoise, drawNoise } from "../../stats/calibration/draw-noise.ts";
@@ -28,7 +26,7 @@ import { type BinnedCauses, matchCauses, supportOfCauses } from "../../stats/cau
 import { boundCauses, type CauseBounds } from "../../stats/causes/cause-bounds.ts";
 import { type CauseScoring, expectedOfCause, type ScoredCause, scoreCauses } from "../../stats/causes/score-cause.ts";
 import { type AuditOptions, type AuditPhase, BOUND_ALPHA, DEFAULT_DRAWS } from "../audit.ts";
-import { noiseOf } from "../audit-parts.ts";
+import { addAgreement, noiseOf } from "../audit-parts.ts";
 
 /** Predicted incidences and what became of the same people. */
 export interface CauseAuditInput {
@@ -180,28 +178,7 @@ function addPeople(
 
 function addNoise(scores: ScoredCause, cell: CellNoise): ScoredCause {
   const { absentReasons, ...drawn } = noiseOf(cell);
-  return { ...scores, ...drawn, absent: { ...scores.absent, ...absentReasons } };
-}
-
-function addAgreement(
-  scores: ScoredCause,
-  { agreement, logrankAdjustedP, reason }: GroupAgreement,
-  unbounded: string | undefined,
-  bound: Measured,
-): CauseScores {
-  const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
-  const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
-  return {
-    ...scores,
-    logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
-    agreement,
-    bound: why !== null || isAbsent(bound) ? null : bound,
-    absent: {
-      ...scores.absent,
-      ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
-      ...(why === null ? {} : { bound: why }),
-    },
-  };
+  return { ...scores, ...drawn, absent: { ...absentReasons, ...scores.absent } };
 }
 
 function countUnjudged({ bin, firstBin }: BinnedCauses): number {
