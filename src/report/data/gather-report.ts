@@ -34,7 +34,7 @@ import type {
   ReportSubject,
   ReportTime,
 } from "./report-data.ts";
-import { forPage } from "./small-cells.ts";
+import { findRevealing, forPage } from "./small-cells.ts";
 
 /**
  * What a report is made from: curves, outcomes, groups and their audit, and the model and its training if there is one.
@@ -108,7 +108,9 @@ export function gatherReport(input: GatherInput): ReportData {
   refuseOtherGroups(input);
   const { time, divisor } = describeTime(input);
   const { edges, audited } = time;
-  const groups = judgeAudited(input, time, tolerance);
+  const judged = judgeAudited(input, time, tolerance);
+  const revealing = input.showSmallCells === true ? new Set<string>() : listRevealing(input);
+  const groups = judged.filter(({ name }, g) => g === 0 || !revealing.has(name));
   const tested = groups.slice(1).filter(({ verdict }) => verdict.look !== "few");
   const times = input.outcomes
     ? input.outcomes.time.map((one) => one / divisor)
@@ -121,6 +123,7 @@ export function gatherReport(input: GatherInput): ReportData {
     time,
     tolerance,
     hidesSmallCells: input.showSmallCells !== true,
+    withheld: judged.slice(1).flatMap(({ name }) => (revealing.has(name) ? [name] : [])),
     cohort: describeCohort(input, times),
     findings: (input.findings ?? []).map((finding) => forPage(finding, input)),
     overall: groups[0],
@@ -138,10 +141,21 @@ export function gatherReport(input: GatherInput): ReportData {
     bands: areHistories(binned) ? [] : cutByRisk(curves, binned, audited),
     ...(model?.columns?.start === undefined ? {} : { staysAsItIs: true }),
     examples: input.showRows === true ? chooseExamples(input, times, audited) : [],
-    training: model === undefined ? null : describeTraining(model, input),
+    training: model === undefined ? null : describeTraining(model, input, revealing),
     modelSettings: model === undefined ? [] : listSettings(model),
     provenance: input.provenance,
   };
+}
+
+/** Groups from which a few of the audited people, or of those the model learnt from, would follow. */
+function listRevealing({ groups, curves, model }: GatherInput): ReadonlySet<string> {
+  const audited = groups.map((group) => ({ ...group, n: group.rows.length }));
+  const learnt = (model?.training.verdict ?? []).map(({ group, n }) => ({ name: group, n }));
+  const all = learnt.find(({ name }) => name === "all")?.n ?? 0;
+  const named = learnt
+    .filter(({ name }) => name !== "all")
+    .map((one) => ({ ...one, ...present({ expression: groups.find(({ name }) => name === one.name)?.expression }) }));
+  return new Set([...findRevealing(audited, curves.N), ...findRevealing(named, all)]);
 }
 
 function refuseOtherGroups({ audit, groups }: GatherInput): void {

@@ -13,6 +13,7 @@ import { incidenceGapSentence, type JudgedCause, momentOfBin } from "../words/ca
 import { chipOf, outsideSentence, sayOutside, showsWhen, verdictSentence } from "../words/report-words.ts";
 import { formatNumber, formatP } from "../words/text-table.ts";
 import { nameOfGroup, unitOfCauses } from "./causes.ts";
+import { sayWithheld } from "./groups.ts";
 import { shortWord } from "./scores.ts";
 
 export function causeId(k: number): string {
@@ -165,7 +166,7 @@ export function renderCauseScores(data: CauseReportData): Html {
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>
 <p class="lead">Distances are in incidence, 0 to 1. <b>Could be up to</b>: with 95 % confidence for all groups and \
 causes together, the true r.m.s. distance stays below. A dash has a footnote that says why there is no number.</p>
-<div class="stack">${tables}</div>
+<div class="stack">${tables}</div>${sayWithheld(data.withheld)}
 ${
   reasons.length === 0
     ? null

@@ -100,7 +100,15 @@ of many, can be chance. A small group has a wide grey bar: there, much could be 
 <tbody>${[0, ...order].map(renderRow)}
 <tr class="axis" aria-hidden="true"><td></td><td></td>${isLate ? null : html`<td>${eceAxis}</td>`}\
 <td>${ratioAxis}</td></tr>
-</tbody></table></div></section>`;
+</tbody></table></div>${sayWithheld(data.withheld)}</section>`;
+}
+
+/** Which groups are left out, and why. */
+export function sayWithheld(names: readonly string[]): Html | null {
+  if (names.length === 0) return null;
+  const listed = names.map((name, k) => html`${k === 0 ? "" : ", "}${nameOf(name)}`);
+  return html`<p class="lead">Left out, since numbers of fewer than ${SMALLEST_CELL} people would follow from \
+${names.length === 1 ? "it" : "them"} and from what is beside: ${listed}.</p>`;
 }
 
 /** Weighted events are no whole number. */
