@@ -93,11 +93,12 @@ function directionOf(gap: JudgedGroup["gap"]): GapDirection | null {
  */
 export function sayWhen(departure: Departure | null, last: number, time: ToldTime): DepartureWhen | null {
   if (departure === null) return null;
-  const { span, gap, events } = departure;
+  const { span, gap, eventsBy } = departure;
   const at = momentIn(time);
-  if (events !== undefined) {
-    const words = `by ${at(events.bin)}, ${formatEvents(events.observed)} events against ${events.expected.toFixed(1)} expected`;
-    return { words, events: events.observed, isSpan: span !== undefined };
+  if (eventsBy !== undefined) {
+    const { bin, observed, expected } = eventsBy;
+    const words = `by ${at(bin)}, ${formatEvents(observed)} events against ${expected.toFixed(1)} expected`;
+    return { words, events: observed, isSpan: span !== undefined };
   }
   if (gap === undefined) return null;
   if (span === undefined)

@@ -27,7 +27,7 @@ export interface Span {
   /** The largest gap in that stretch, or over the support where there is none: mean predicted curve less observed. */
   readonly gap?: { readonly bin: number; readonly value: number };
   /** Under late entry in its place: events by the end of the bin with the largest |z|. */
-  readonly events?: { readonly bin: number; readonly observed: number; readonly expected: number };
+  readonly eventsBy?: { readonly bin: number; readonly observed: number; readonly expected: number };
 }
 
 /** One group against its draws. */
@@ -205,6 +205,6 @@ export function describeSpan({ last, knots, departures, events, scales, hasCurve
       ? {}
       : hasCurves
         ? { gap: { bin: at, value: own[at] } }
-        : { events: { bin: binOf(at), observed: observed[at], expected: expected[at] } }),
+        : { eventsBy: { bin: binOf(at), observed: observed[at], expected: expected[at] } }),
   };
 }
