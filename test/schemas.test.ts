@@ -240,7 +240,7 @@ beforeAll(() => {
   print("cox", "infinite", single);
 
   const [cox, net] = [scratch("cox.model"), scratch("net.model")];
-  const required = ["--require", "ece<1", "--require", 'group "many nodes": ece<0.5', "--require", "n>9999"];
+  const required = ["--allow-unknown", "--require", "ece<1", "--require", 'group "many nodes": ece<0.5', "--require", "n>9999"];
   const quick = [...alone, "--network", "mlp", "--steps", "2", "--hidden", "2", "--draws", "10"];
   print("train", "cox model", [
     ...inGbsg,
@@ -496,7 +496,9 @@ describe("what the commands print", () => {
     const entries = printed.flatMap(({ document }) => findScores(document));
     expect(entries.length).toBeGreaterThan(10);
     expect(entries.some(({ absent }) => Object.keys(absent as JsonObject).length > 0)).toBe(true);
-    for (const { absent, noiseFloor, ...scores } of entries) {
+    for (const { absent, noiseFloor, departure, ...rest } of entries) {
+      // What was not drawn has no reason.
+      const scores = departure === null ? rest : { ...rest, departure };
       const reasons = Object.keys(absent as JsonObject);
       // Limits before the first event are null by themselves.
       const nulls = findNulls(scores).filter(
@@ -507,12 +509,13 @@ describe("what the commands print", () => {
           reasons.some((reason) => `${path}.`.startsWith(`${reason}.`)),
           `${scores.name}: ${path}`,
         ).toBe(true);
-      for (const reason of reasons.filter((one) => one !== "noiseFloor"))
+      for (const reason of reasons.filter((one) => one !== "noiseFloor" && one !== "departure"))
         expect(
           nulls.some((path) => `${path}.`.startsWith(`${reason}.`)),
           `${scores.name}: ${reason}`,
         ).toBe(true);
       if (reasons.includes("noiseFloor")) expect(noiseFloor).toBeNull();
+      if (reasons.includes("departure")) expect(departure).toBeNull();
     }
   });
 });
@@ -634,14 +637,17 @@ function findNulls(value: Json, path = ""): readonly string[] {
   return Object.entries(value).flatMap(([key, one]) => findNulls(one, `${path}.${key}`));
 }
 
+/** Of a departure, what is not defined is left out. */
+const DEPARTURE = ["rmsGap", "largestZ", "span", "gap", "eventsBy"];
+
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   km: ["observed", "n"],
   cox: ["observed", "cause"],
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
-  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents", "causes"],
-  audit: ["requirements", "report", "intervals", "peopleWithEvents"],
-  compare: ["people", "peopleWithEvents"],
+  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents", ...DEPARTURE, "causes"],
+  audit: ["requirements", "report", "intervals", "peopleWithEvents", ...DEPARTURE],
+  compare: ["people", "peopleWithEvents", ...DEPARTURE],
   discover: ["people", "designEffect"],
   explain: ["cause", "causes"],
   boost: ["lossChange", "distanceOf", "ratio"],

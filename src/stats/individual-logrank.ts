@@ -84,6 +84,34 @@ export function totalHazards(
 }
 
 /**
+ * Events that the curves expect of the rows while they are at risk, whatever the rows weigh; where people have several
+ * rows, the number of people expected to have the event, at most one each.
+ */
+export function expectedEvents(
+  { T, survival }: Curves,
+  { bin, firstBin }: Pick<BinnedSingleCause, "bin" | "firstBin">,
+  rows: ArrayLike<number>,
+  people?: People,
+): number {
+  const totals = { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) };
+  const each = Float64Array.from(rows, (row) => {
+    const before = (firstBin?.[row] ?? 1) - 1;
+    if (before >= bin[row]) return 0;
+    totalHazards(survival, row * T, bin[row], totals);
+    return totals.expected[bin[row]] - totals.expected[before];
+  });
+  return sumByPerson(each, rows, people);
+}
+
+/** The sum over rows or, where people have several, over people, at most one each. */
+export function sumByPerson(each: Float64Array, rows: ArrayLike<number>, people?: People): number {
+  if (people === undefined) return each.reduce((sum, one) => sum + one, 0);
+  const own = new Float64Array(people.count);
+  for (let i = 0; i < rows.length; i++) own[people.of[rows[i]]] += each[i];
+  return own.reduce((sum, one) => sum + Math.min(one, 1), 0);
+}
+
+/**
  * The individual logrank by person, the sandwich of a sum over independent people: rows of one person may depend on
  * each other in any way. V is floored at the rows' own Σ w² h(1−h): with few people the sandwich is noisy, and a test
  * by person should not detect more than one by row. An absent result stays absent.

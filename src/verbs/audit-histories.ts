@@ -1,19 +1,16 @@
 /**
  * The audit of curves where people enter late or have weights: the scores that are defined, for everyone and for every
- * group, each that is not with its reason (stats/scores/history-scores.ts). Groups are judged by the individual logrank
- * with Holm's adjustment, and with weights alone by their calibration error against its noise floor too. What is random
- * goes by person where the rows say whose they are: along the observed path, rows that follow one another together.
+ * group, each that is not with its reason (stats/scores/history-scores.ts). Groups are judged as in audit.ts; under late
+ * entry by events up to each time alone (stats/calibration/draw-noise.ts). What is random goes by person where the rows say whose they are: along the observed path, rows that follow one another together.
  * No bound and no certificate is given.
  */
-import { absent, isAbsent } from "../core/measured.ts";
+import { absent } from "../core/measured.ts";
 import { InputError } from "../core/errors.ts";
 import { countPeopleWithEvents, haveSeveralRows } from "../data/outcomes/people.ts";
 import { toBinnedSingleCause, toCurves, toInt32 } from "../data/plain-input.ts";
 import { equalEventBlocks } from "../objectives/time-blocks.ts";
 import { judgeAgreement } from "../stats/calibration/agreement.ts";
-import { type EventNoise, eventNoise } from "../stats/calibration/event-noise.ts";
-import { simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
-import { logrankByPerson } from "../stats/individual-logrank.ts";
+import { expectedEvents, logrankByPerson } from "../stats/individual-logrank.ts";
 import { ENTERED_LATE, scoreHistories, WEIGHED } from "../stats/scores/history-scores.ts";
 import { prepareScores } from "../stats/scores/prepared-scores.ts";
 import type { Scores } from "../stats/scores/scores.ts";
@@ -21,11 +18,11 @@ import type { AuditInput, AuditOptions, AuditPhase, AuditTable } from "./audit.t
 import {
   addAgreement,
   addIntervals,
-  addNoiseFloor,
   BOUND_ALPHA,
   bootstrapHere,
   DEFAULT_DRAWS,
   DEFAULT_SEED,
+  drawForScores,
   EVERYONE,
 } from "./audit-parts.ts";
 
@@ -48,18 +45,13 @@ export async function auditHistories(input: AuditInput, options: AuditOptions): 
     if (people === undefined) return one;
     const peopleWithEvents = countPeopleWithEvents(people, outcomes.event, rows);
     const logrankIndividual = logrankByPerson(one.logrankIndividual, curves, outcomes, people, rows);
-    return { ...one, peopleWithEvents, logrankIndividual };
+    const expected = expectedEvents(curves, outcomes, rows, people);
+    return { ...one, peopleWithEvents, expectedEvents: expected, logrankIndividual };
   });
   tell("scoring")(audited.length, audited.length);
   if (draws > 0) {
     const drawing = { draws, seed, ...by, onProgress: tell("drawing the noise floor") };
-    const noise = eventNoise(curves, outcomes, audited, drawing);
-    scores = scores.map((one, g) => addEventNoise(one, isAbsent(noise[g]) ? null : noise[g]));
-    const { firstBin, ...weighed } = outcomes;
-    if (firstBin === undefined) {
-      const floors = simultaneousNoiseFloor(curves, weighed, audited, { draws, seed, ...by }).groups;
-      scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
-    }
+    scores = drawForScores(curves, outcomes, audited, scores, drawing);
   }
   if (replicates > 0) {
     const prepared = audited.map(({ name, rows }) => prepareScores(name, curves, outcomes, rows));
@@ -75,13 +67,6 @@ export async function auditHistories(input: AuditInput, options: AuditOptions): 
     groups: results.slice(1),
     bounds: { alpha: BOUND_ALPHA, draws: 0, seed },
   };
-}
-
-function addEventNoise(scores: Scores, noise: EventNoise | null): Scores {
-  if (noise === null || scores.atRisk === undefined) return scores;
-  const { floor: chi2, critical, p, adjustedP } = noise;
-  const noiseFloor = { chi2, critical, p, adjustedP: isAbsent(adjustedP) ? null : adjustedP };
-  return { ...scores, atRisk: { ...scores.atRisk, noiseFloor } };
 }
 
 /** Certificates bound means of curves against true survival, counting people from the start. */

@@ -15,7 +15,6 @@ import {
   toInt32,
 } from "../data/plain-input.ts";
 import { type Agreement, judgeAgreement } from "../stats/calibration/agreement.ts";
-import { simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
 import {
   boundGroups,
   type Certificates,
@@ -23,7 +22,7 @@ import {
   certify,
   type GroupBounds,
 } from "../stats/certificates/certificates.ts";
-import { logrankByPerson } from "../stats/individual-logrank.ts";
+import { expectedEvents, logrankByPerson } from "../stats/individual-logrank.ts";
 import type { BootstrapOptions, GroupBootstrap } from "../stats/scores/bootstrap.ts";
 import { type PreparedScores, prepareScores } from "../stats/scores/prepared-scores.ts";
 import { areHistories } from "../stats/scores/history-scores.ts";
@@ -32,11 +31,11 @@ import { auditHistories } from "./audit-histories.ts";
 import {
   addAgreement,
   addIntervals,
-  addNoiseFloor,
   BOUND_ALPHA,
   bootstrapHere,
   DEFAULT_DRAWS,
   DEFAULT_SEED,
+  drawForScores,
   EVERYONE,
 } from "./audit-parts.ts";
 
@@ -65,7 +64,10 @@ export interface AuditInput {
 export interface AuditOptions {
   /** Seed of the draws and replicates; 1 unless given. */
   readonly seed?: number;
-  /** Draws of the noise floor; 0 omits it. */
+  /**
+   * Draws of the noise floor; 0 omits it. From 999 on, the default, there are at least 100 for each group, and five times
+   * as many where a p is near a decision (draw-noise.ts).
+   */
   readonly draws?: number;
   /** Bootstrap replicates; 0, the default, gives no intervals. */
   readonly replicates?: number;
@@ -145,14 +147,14 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
       return {
         ...one,
         peopleWithEvents: countPeopleWithEvents(people, outcomes.event, rows),
+        expectedEvents: expectedEvents(curves, outcomes, rows, people),
         logrankIndividual: logrankByPerson(one.logrankIndividual, curves, outcomes, people, rows),
       };
     });
   }
   if (draws > 0) {
     const drawing = { draws, seed, ...by, onProgress: tell("drawing the noise floor") };
-    const floors = simultaneousNoiseFloor(curves, outcomes, audited, drawing).groups;
-    scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
+    scores = drawForScores(curves, outcomes, audited, scores, drawing);
   }
   if (replicates > 0) {
     const prepared = audited.map(({ name, rows }) => prepareScores(name, curves, outcomes, rows));

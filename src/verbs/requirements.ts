@@ -7,22 +7,21 @@
  * Without a scope, a requirement is on everyone together; "all groups" and "each group" mean everyone and every named
  * group, one by one. A score is named as in the audit's JSON, with a blank or a dot between the parts, so ece and the
  * distances are over the group's support; "certificate" is the group's own, and `certified<0.1` asks it of the exact
- * one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is listed
- * but does not fail the audit unless the caller is strict. Certificates count whatever the number of events: they allow
- * for few.
+ * one. A score that is null, or of a group with fewer than ten events observed and expected, or followed too briefly,
+ * cannot be said to meet anything: such a requirement is not met, unless the caller allows for what is not known.
+ * Certificates count whatever the number of events: they allow for few.
  */
 
 import { InputError, unreachable } from "../core/errors.ts";
 import { namesOf } from "../core/names.ts";
-import { countOf } from "../core/text.ts";
 import { pointInto } from "../data/groups/group-expression.ts";
 import type { GroupCertificate } from "../stats/certificates/certificates.ts";
-import { MINIMUM_EVENTS } from "../stats/kaplan-meier.ts";
+import { sayFewEvents, sayShortFollowUp } from "../stats/calibration/agreement.ts";
 import { METRICS, metricOf, PAPER_METRICS } from "../stats/scores/metrics.ts";
-import type { AuditTable } from "./audit.ts";
+import type { AuditedScores, AuditTable } from "./audit.ts";
 
 /** Counts are known whatever the number of events. */
-const COUNTS = ["n", "events", "supported.bins"] as const;
+const COUNTS = ["n", "events", "expectedEvents", "supported.bins"] as const;
 
 /** Paths of tests with several numbers, of the audit's additions to the scores, and of certificates. */
 const OTHER_PATHS = [
@@ -47,6 +46,9 @@ const OTHER_PATHS = [
   "noiseFloor.eceCritical",
   "noiseFloor.p",
   "noiseFloor.adjustedP",
+  "departure.p",
+  "departure.adjustedP",
+  "departure.largestZ",
   "intervals.concordance.lower",
   "intervals.concordance.upper",
   "intervals.ibs.lower",
@@ -95,7 +97,7 @@ export interface RequirementResult {
   /** "everyone", "all groups", or `group "NAME"`. */
   readonly scope: string;
   readonly metric: string;
-  /** Null when no group could be judged. */
+  /** Null when no group could be judged, where that is allowed. */
   readonly met: boolean | null;
   readonly failed: readonly { readonly group: string; readonly value: number }[];
   readonly undecided: readonly { readonly group: string; readonly reason: string }[];
@@ -210,7 +212,7 @@ const EVERYONE = "all";
 export function judgeRequirements(
   requirements: readonly Requirement[],
   { overall, groups, certificates }: AuditTable,
-  options: { readonly strict?: boolean } = {},
+  options: UnknownOptions = {},
 ): RequirementResult[] {
   checkRequiredGroups(
     requirements,
@@ -232,10 +234,16 @@ export function isMeant(scope: Requirement["scope"], name: string, g: number): b
   return scope === "all groups" || name === scope.group;
 }
 
+/** What becomes of a requirement on a group that cannot be judged. */
+export interface UnknownOptions {
+  /** It fails nothing; otherwise it is not met. */
+  readonly allowUnknown?: boolean;
+}
+
 /** Scores that a requirement can be judged by. */
-interface RequirableScores {
-  readonly name: string;
-  readonly events: number;
+interface RequirableScores
+  extends Pick<AuditedScores, "name" | "events" | "expectedEvents" | "peopleWithEvents" | "agreement"> {
+  readonly supported: { readonly bins: number };
   readonly absent: Readonly<Record<string, string>>;
   readonly certificate?: GroupCertificate;
 }
@@ -244,7 +252,7 @@ interface RequirableScores {
 export function judgeRequirement(
   requirement: Requirement,
   meant: readonly RequirableScores[],
-  options: { readonly strict?: boolean },
+  options: UnknownOptions,
 ): RequirementResult {
   const { text, scope, metric } = requirement;
   const failed: { group: string; value: number }[] = [];
@@ -254,12 +262,13 @@ export function judgeRequirement(
     if (typeof value !== "number") undecided.push({ group: scores.name, reason: value.reason });
     else if (!holds(value, requirement)) failed.push({ group: scores.name, value });
   }
-  const isOpen = failed.length === 0 && undecided.length === meant.length && !options.strict;
+  const allows = options.allowUnknown === true;
+  const isOpen = failed.length === 0 && undecided.length === meant.length && allows;
   return {
     text,
     scope: typeof scope === "object" ? `group "${scope.group}"` : scope,
     metric,
-    met: isOpen ? null : failed.length === 0 && (undecided.length === 0 || !options.strict),
+    met: isOpen ? null : failed.length === 0 && (undecided.length === 0 || allows),
     failed,
     undecided,
   };
@@ -282,9 +291,8 @@ function holds(value: number, { operator, limit }: Requirement): boolean {
 
 function readScore(scores: RequirableScores, path: string): number | { readonly reason: string } {
   const isCount = COUNTS.some((count) => count === path);
-  if (scores.events < MINIMUM_EVENTS && !isCount && !path.startsWith("certificate.")) {
-    return { reason: `${countOf(scores.events, "event")}: fewer than ${MINIMUM_EVENTS}, too few to say` };
-  }
+  if (scores.agreement === "tooFewEvents" && !isCount && !path.startsWith("certificate."))
+    return { reason: sayFewEvents(scores) ?? sayShortFollowUp(scores.supported.bins) };
   const keys = path.split(".");
   let found: unknown = scores;
   for (const key of keys) {
@@ -300,6 +308,7 @@ function readScore(scores: RequirableScores, path: string): number | { readonly 
 
 const NOT_DRAWN: Readonly<Record<string, string>> = {
   noiseFloor: "the noise floor was not drawn (--draws)",
+  departure: "the noise floor was not drawn (--draws)",
   intervals: "intervals were not drawn (--replicates)",
   certificate: "certificates were not asked for (--certify)",
 };

@@ -256,13 +256,15 @@ describe("graduate audit --curves", () => {
     });
     const path = writeScratch("timed.csv", `${header.replace("bin", "was")},days\n${timed.join("\n")}\n`);
     const args = ["--time", "days", "--horizon", "1020"];
-    const byTime = runJson<{ overall: AuditScores }>(["audit", "--curves", path, ...args]);
-    const byBin = runJson<{ overall: AuditScores }>([
+    type Audited = { overall: AuditScores; edges: readonly number[] };
+    const { edges, ...byTime } = runJson<Audited>(["audit", "--curves", path, ...args]);
+    const { edges: bins, ...byBin } = runJson<Audited>([
       "audit",
       "--curves",
       "test/oracles/pred/nwtco_stride500_cox.csv.gz",
     ]);
     expect(byTime).toEqual(byBin);
+    expect(edges).toEqual(bins.map((bin) => 10 * bin));
   });
 
   test("--replicates adds intervals that repeat with the seed, whatever the number of threads", () => {

@@ -94,6 +94,8 @@ describe("of one group", () => {
       group: GROUP,
       "r.m.s. gap": gap,
       "up to": formatNumber(one.bound),
+      p: formatP(one.departure?.p),
+      "adj. p": formatP(one.departure?.adjustedP),
       verdict: "no disagreement shown",
     });
     expect(one.agreement).toBe("noDisagreementShown");

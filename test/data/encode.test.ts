@@ -6,6 +6,7 @@ import { type EncodedFeatures, encode, encodeBlocks } from "../../src/data/encod
 import type { Encoder } from "../../src/data/encode/encoder.ts";
 import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
 import { describePooling, fewestLevelRows } from "../../src/data/encode/rare-levels.ts";
+import { plainText } from "../../src/core/sentence.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { type Column, type Table, tableBlocks } from "../../src/data/table.ts";
 import oracle from "../oracles/encode-and-grid.json" with { type: "json" };
@@ -413,7 +414,7 @@ describe("rare levels", () => {
       [0, 1, 0],
       [0, 0, 1],
     ]);
-    expect(describePooling(encoder, 198)).toEqual([
+    expect(describePooling(encoder, 198).map((parts) => plainText({ parts }))).toEqual([
       "site: 3 of 5 levels have fewer than 2 training rows, taken as site(other)",
     ]);
   });

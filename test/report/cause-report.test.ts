@@ -42,7 +42,7 @@ describe("words", () => {
   });
 
   test("gap and direction are those of the curves", () => {
-    const [line] = judgeCauses(audit, 0.05);
+    const [line] = judgeCauses(audit, 0.05, { edges: input.grid.edges, label: "time" });
     const { incidence, supported, distanceL2 } = line.scores;
     const gap = gapOf(line.scores);
     expect(gap?.mean).toBeLessThan(0);

@@ -34,6 +34,8 @@ import {
   judgeGroups,
   ratioOf,
   rootGapOf,
+  outsideSentence,
+  sayOutside,
   verdictSentence,
   verdictWord,
 } from "../../src/report/words/report-words.ts";
@@ -385,34 +387,46 @@ describe("verdicts", () => {
     p: number | null;
     adjustedP: number | null;
     logrank: number | null;
+    statistic?: "rmsGap" | "largestZ" | "events";
+    when?: Partial<NonNullable<JudgedScores["departure"]>>;
     events?: number;
+    expected?: number;
     bins?: number;
     bound?: number | null;
   }) =>
     ({
       ...input.audit.overall,
       events: over.events ?? 50,
+      expectedEvents: over.expected ?? over.events ?? 50,
       supported: { ...input.audit.overall.supported, bins: over.bins ?? 100 },
       noiseFloor:
-        over.p === null ? null : { ece: 0.01, eceCritical: 0.02, p: over.p, adjustedP: over.adjustedP },
+        over.p === null ? null : { ece: 0.01, eceCritical: 0.02, p: 0.5, adjustedP: 0.5 },
+      departure:
+        over.p === null
+          ? null
+          : {
+              ...{ p: over.p, adjustedP: over.adjustedP, statistic: over.statistic ?? "largestZ" },
+              ...{ ownP: {}, draws: 999, ...over.when },
+            },
       logrankIndividual: { observed: 50, expected: 50, variance: 50, chi2: 0, p: over.logrank },
       bound: over.bound === undefined ? 0.2 : over.bound,
     }) satisfies JudgedScores;
   const judge = (...all: ReturnType<typeof scores>[]) =>
     judgeGroups(
       all.map((one) => ({ scores: one, gap: { mean: 0.02, meanAbsolute: 0.02 } })),
-      102,
+      time,
       0.05,
     );
+  const time = { edges: Array.from({ length: 103 }, (_, t) => t / 5), label: "years" };
   const said = (...all: ReturnType<typeof scores>[]) => judge(...all).map(({ agreement }) => agreement);
   const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
 
-  test("half of 0.05 for each of two tests, all of it for one alone", () => {
+  test("by the departure at 0.05, all groups considered; without draws by the logrank", () => {
     expect(said(scores(good))).toEqual(["noDisagreementShown"]);
-    expect(said(scores({ ...good, p: 0.001, adjustedP: 0.025 }))).toEqual(["disagrees"]);
-    const doubtful = judge(scores({ ...good, p: 0.001, adjustedP: 0.026 }))[0];
+    expect(said(scores({ ...good, p: 0.001, adjustedP: 0.05 }))).toEqual(["disagrees"]);
+    const doubtful = judge(scores({ ...good, p: 0.001, adjustedP: 0.051 }))[0];
     expect(doubtful).toMatchObject({ agreement: "noDisagreementShown", isDoubtful: true });
-    expect(said(scores({ ...good, logrank: 0.025 }))).toEqual(["disagrees"]);
+    expect(said(scores({ ...good, logrank: 1e-6 }))).toEqual(["noDisagreementShown"]);
     expect(said(scores({ p: null, adjustedP: null, logrank: 0.05 }))).toEqual(["disagrees"]);
     const untested = judge(scores({ p: null, adjustedP: null, logrank: null }))[0];
     expect(untested).toMatchObject({ agreement: "noDisagreementShown", isDoubtful: false });
@@ -423,18 +437,19 @@ describe("verdicts", () => {
     const looks = (bound: number | null, over = good) =>
       judge(scores({ ...over, bound })).map(({ look }) => look)[0];
     expect([0.049, 0.05, null].map((bound) => looks(bound))).toEqual(["within", "open", "open"]);
-    expect(looks(0.001, { ...good, logrank: 1e-6 })).toBe("off");
+    expect(looks(0.001, { ...good, adjustedP: 1e-3 })).toBe("off");
     expect(looks(0.001, { ...good, events: 9 } as typeof good)).toBe("few");
   });
 
   test("Holm over the judged groups alone", () => {
-    const small = scores({ ...good, logrank: 1e-9, events: 9 });
-    const short = scores({ ...good, logrank: 1e-9, bins: 25 });
+    const undrawn = { p: null, adjustedP: null };
+    const small = scores({ ...undrawn, logrank: 1e-9, events: 9 });
+    const short = scores({ ...undrawn, logrank: 1e-9, bins: 25 });
     const verdicts = judge(
       small,
-      scores({ ...good, logrank: 0.012 }),
+      scores({ ...undrawn, logrank: 0.012 }),
       short,
-      scores({ ...good, logrank: 0.4 }),
+      scores({ ...undrawn, logrank: 0.4 }),
     );
     expect(verdicts.map(({ look }) => look)).toEqual(["few", "off", "few", "open"]);
     expect(verdicts.map(({ logrankAdjustedP }) => logrankAdjustedP)).toEqual([null, 0.024, null, 0.4]);
@@ -450,8 +465,8 @@ describe("verdicts", () => {
     );
     expect(verdicts.map(({ lacks }) => lacks)).toEqual(["events", "events", "followUp", null]);
     expect(verdicts.map(({ reason }) => reason)).toEqual([
-      "9 events: fewer than 10, too few to say",
-      "1 event: fewer than 10, too few to say",
+      "9 events observed, 9.0 expected: fewer than 10 of either, too few to say",
+      "1 event observed, 1.0 expected: fewer than 10 of either, too few to say",
       "ten people or more are at risk in only 25 of 102 time bins: too little follow-up to say",
       "no disagreement shown beyond chance",
     ]);
@@ -466,6 +481,58 @@ describe("verdicts", () => {
     );
   });
 
+  test("enough to judge is the larger of observed and expected events", () => {
+    expect(said(scores({ ...good, events: 0, expected: 10, adjustedP: 0.001 }))).toEqual(["disagrees"]);
+    expect(said(scores({ ...good, events: 0, expected: 9.9 }))).toEqual(["tooFewEvents"]);
+    expect(said(scores({ ...good, events: 10, expected: 0 }))).toEqual(["noDisagreementShown"]);
+  });
+
+  test("a departure says when, how far off and which test spoke", () => {
+    const off = { ...good, p: 0.001, adjustedP: 0.004, bound: 0.2 };
+    const gap = { bin: 80, value: 0.106 };
+    const [late, passing, start, nowhere, events] = judge(
+      scores({ ...off, when: { gap, span: { fromBin: 60, toBin: 100 } } }),
+      scores({ ...off, when: { gap: { bin: 20, value: -0.04 }, span: { fromBin: 15, toBin: 25 } } }),
+      scores({ ...off, statistic: "rmsGap", when: { gap, span: { fromBin: 1, toBin: 100 } } }),
+      scores({ ...off, statistic: "rmsGap", when: { gap } }),
+      scores({ ...off, statistic: "events", when: { eventsBy: { bin: 60, observed: 45, expected: 30.21 } } }),
+    );
+    expect([late, passing, start, nowhere, events].map(({ when }) => when?.words)).toEqual([
+      "from 12 years on, up to 10.6 points too high",
+      "from 3 years to 5 years, up to 4.0 points too low",
+      "throughout, up to 10.6 points too high",
+      "at most 10.6 points too high (16 years)",
+      "by 12 years, 45 events against 30.2 expected",
+    ]);
+    expect(passing.direction).toBe("low");
+    expect(verdictSentence(late)).toBe(
+      "Disagrees: further from the observed than chance explains (curves at single times, all groups considered): " +
+        "from 12 years on, up to 10.6 points too high; it could be off by up to 20.0 points on average over time.",
+    );
+    expect(verdictSentence(events)).toContain("(number of events, all groups considered): by 12 years, 45 events");
+    expect(verdictSentence(events, false)).not.toContain("45");
+  });
+
+  test("a picture that shows a curve outside its limits is explained where the verdict sees no disagreement", () => {
+    const line = (values: readonly number[]) => [1, ...values, ...new Array<number>(102 - values.length).fill(0)];
+    const curve = {
+      predicted: line([0.9, 0.8, 0.5, 0.4]),
+      observed: line([0.9, 0.8, 0.6, 0.55]),
+      lower: line([0.8, 0.7, 0.52, 0.45]),
+      upper: line([0.95, 0.9, 0.7, 0.6]),
+    };
+    const [verdict] = judge(scores({ ...good, p: 0.19, adjustedP: 0.6 }));
+    const { departure } = scores({ ...good, p: 0.19, adjustedP: 0.6 });
+    const told = sayOutside(verdict, curve, departure, 4, time);
+    expect(told).toEqual({ words: "from 219 days on, up to 15.0 points too low", chance: "19 of 100" });
+    expect(outsideSentence(verdict, told ?? { words: "", chance: "" })).toBe(
+      "From 219 days on, up to 15.0 points too low, outside the pointwise limits: a perfect model departs as much " +
+        "somewhere in 19 of 100 samples of such rows.",
+    );
+    expect(sayOutside(verdict, curve, departure, 2, time)).toBeNull();
+    expect(sayOutside({ ...verdict, agreement: "disagrees" }, curve, departure, 4, time)).toBeNull();
+  });
+
   test("the direction is that of the mean gap, unless its signs cancel", () => {
     const one = scores(good);
     const directions = [
@@ -473,7 +540,7 @@ describe("verdicts", () => {
       { mean: -0.02, meanAbsolute: 0.03 },
       { mean: 0.001, meanAbsolute: 0.03 },
       null,
-    ].map((gap) => judgeGroups([{ scores: one, gap }], 102, 0.05)[0].direction);
+    ].map((gap) => judgeGroups([{ scores: one, gap }], time, 0.05)[0].direction);
     expect(directions).toEqual(["high", "low", "shape", null]);
   });
 

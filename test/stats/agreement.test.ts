@@ -73,13 +73,16 @@ test("below ten events there is no bound, and the audit says so", async () => {
   const survival = Float64Array.from({ length: 40 * T }, (_, i) => truth[i % T]);
   const curves = { N: 40, T, survival };
   const few = Int32Array.from({ length: 40 }, (_, i) => i).filter(
-    (_, k, all) => all.slice(0, k + 1).filter((one) => outcomes.event[one] === 1).length < 10,
+    (_, k, all) => all.slice(0, k + 1).filter((one) => outcomes.event[one] === 1).length < 6,
   );
   const result = await audit({ curves, outcomes, groups: [{ name: "few", rows: few }] }, { draws: 20 });
   const [group] = result.groups;
-  expect(group).toMatchObject({ events: 9, agreement: "tooFewEvents", bound: null });
-  expect(group.absent.bound).toBe("fewer than 10 events: 9");
-  expect(group.absent["logrankIndividual.adjustedP"]).toBe("9 events: fewer than 10, too few to say");
+  expect(group).toMatchObject({ events: 5, agreement: "tooFewEvents", bound: null });
+  expect(group.absent.bound).toBe("fewer than 10 events: 5");
+  expect(group.expectedEvents).toBeLessThan(10);
+  const reason = `5 events observed, ${group.expectedEvents.toFixed(1)} expected: fewer than 10 of either, too few to say`;
+  expect(group.absent["logrankIndividual.adjustedP"]).toBe(reason);
+  expect(group.absent["departure.adjustedP"]).toBe(reason);
   expect(result.bounds).toEqual({ alpha: 0.05, draws: 1024, seed: 1 });
   const seen = await audit({ curves, outcomes }, { draws: 0, unbounded: "seen" });
   expect(seen.overall).toMatchObject({ bound: null, absent: { bound: "seen" } });

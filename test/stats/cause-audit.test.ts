@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { causeCurves, hazardsByCause, hazardsOf, survivalOf } from "../../src/data/curves/cause-curves.ts";
 import type { People } from "../../src/data/outcomes/people.ts";
-import { drawOutcomes } from "../../src/stats/calibration/drawn-outcomes.ts";
 import { simultaneousNoiseFloor } from "../../src/stats/calibration/noise-floor.ts";
 import {
   type BinnedCauses,
@@ -17,7 +16,6 @@ import {
 } from "../../src/stats/causes/binned-causes.ts";
 import { boundCauses, influenceOfCause } from "../../src/stats/causes/cause-bounds.ts";
 import { logrankOfCause } from "../../src/stats/causes/cause-calibration.ts";
-import { drawCauses } from "../../src/stats/causes/cause-draws.ts";
 import { causeNoiseFloor } from "../../src/stats/causes/cause-noise-floor.ts";
 import { type CauseResamples, resampleCauses } from "../../src/stats/causes/cause-resamples.ts";
 import { scoreIncidence } from "../../src/stats/causes/cause-scores.ts";
@@ -26,6 +24,7 @@ import { bootstrapWeights } from "../../src/stats/scores/bootstrap.ts";
 import { boundGroups } from "../../src/stats/certificates/certificates.ts";
 import { brierBinned } from "../../src/stats/scores/brier.ts";
 import { causeOracle, historyTables } from "./history-oracles.ts";
+import { drawCounts } from "./draw-counts.ts";
 import { simulateCauses } from "./simulated-causes.ts";
 
 function given<Value>(value: Measured<Value>): Value {
@@ -81,10 +80,10 @@ describe("draws", () => {
     const { curves, outcomes, groups } = simulateCauses(300, 12, 1, { causes: 1 });
     const options = { draws: 20, seed: 7 };
     const rows = groups.map((one) => one.rows);
-    const byCause = drawCauses(curves, outcomes, rows, options);
-    const plain = drawOutcomes(survivalOf(curves), asSurvival(outcomes), rows, options);
+    const byCause = drawCounts(curves, outcomes, rows, options);
+    const plain = drawCounts(survivalOf(curves), asSurvival(outcomes), rows, options);
     byCause.forEach(({ events, censored }, g) => {
-      expect(events[0]).toEqual(plain[g].events);
+      expect(events).toEqual(plain[g].events);
       expect(censored).toEqual(plain[g].censored);
     });
   });
@@ -101,14 +100,14 @@ describe("draws", () => {
       event: new Uint8Array(N),
       cause: new Uint8Array(N),
     };
-    const [drawn] = drawCauses(curves, outcomes, [everyRow(N)], { draws: 10, seed: 3 });
+    const [drawn] = drawCounts(curves, outcomes, [everyRow(N)], { draws: 10, seed: 3 });
     const share = (counts: Float64Array, t: number) => {
       let sum = 0;
       for (let draw = 1; draw <= 10; draw++) sum += counts[draw * 3 + t];
       return sum / (10 * N);
     };
     const expected = [0.375, 0.125, 0.125, 0.125];
-    const found = [1, 2].flatMap((t) => drawn.events.map((counts) => share(counts, t)));
+    const found = [1, 2].flatMap((t) => drawn.byCause.map((counts) => share(counts, t)));
     // Standard errors are below 0.0025.
     found.forEach((one, k) => {
       expect(Math.abs(one - expected[k])).toBeLessThan(0.008);
@@ -119,11 +118,11 @@ describe("draws", () => {
   test("a row of weight 2 counts twice", () => {
     const { curves, outcomes, groups } = simulateCauses(60, 6, 2);
     const options = { draws: 5, seed: 4 };
-    const [once] = drawCauses(curves, outcomes, [groups[0].rows], options);
+    const [once] = drawCounts(curves, outcomes, [groups[0].rows], options);
     const weight = new Float64Array(60).fill(2);
-    const [twice] = drawCauses(curves, { ...outcomes, weight }, [groups[0].rows], options);
-    once.events.forEach((counts, k) => {
-      expect([...twice.events[k]]).toEqual(Array.from(counts, (one) => 2 * one));
+    const [twice] = drawCounts(curves, { ...outcomes, weight }, [groups[0].rows], options);
+    once.byCause.forEach((counts, k) => {
+      expect([...twice.byCause[k]]).toEqual(Array.from(counts, (one) => 2 * one));
     });
   });
 });

@@ -3,14 +3,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { drawHistories } from "../../src/stats/calibration/drawn-histories.ts";
-import { drawOutcomes } from "../../src/stats/calibration/drawn-outcomes.ts";
 import { eventNoise } from "../../src/stats/calibration/event-noise.ts";
 import { timeDependentPairs } from "../../src/stats/concordance/time-dependent.ts";
 import { logrankIndividual } from "../../src/stats/individual-logrank.ts";
 import { isAbsent } from "../../src/core/measured.ts";
 import { evaluate, readScoreValues } from "../../src/stats/scores/evaluate-scores.ts";
 import { prepareScores } from "../../src/stats/scores/prepared-scores.ts";
+import { drawCounts } from "./draw-counts.ts";
 import { audit } from "../../src/verbs/audit.ts";
 
 const oracle = JSON.parse(
@@ -84,10 +83,11 @@ describe("individual logrank", () => {
 describe("drawn histories", () => {
   const everyone = Int32Array.from(plain.bin.keys());
 
-  test("without entries and weights they are the plain draws", () => {
+  test("with weights and entries that say nothing they are the plain draws", () => {
     const options = { draws: 20, seed: 4 };
-    const [slow] = drawHistories(curves, plain, [everyone], options);
-    const [fast] = drawOutcomes(curves, plain, [everyone], options);
+    const ones = { ...plain, weight: new Float64Array(120).fill(1), firstBin: new Int32Array(120).fill(1) };
+    const [slow] = drawCounts(curves, ones, [everyone], options);
+    const [fast] = drawCounts(curves, plain, [everyone], options);
     expect(slow.events).toEqual(fast.events);
     expect(slow.censored).toEqual(fast.censored);
     slow.expected.forEach((E, k) => {
@@ -97,7 +97,7 @@ describe("drawn histories", () => {
 
   test("under late entry, events that are drawn from the curves are as many as expected", () => {
     const draws = 400;
-    const [drawn] = drawHistories(curves, late, [everyone], { draws, seed: 2 });
+    const [drawn] = drawCounts(curves, late, [everyone], { draws, seed: 2 });
     let [sum, squares] = [0, 0];
     for (let k = 1; k <= draws; k++) {
       const O = drawn.events.subarray(k * (T + 1), (k + 1) * (T + 1)).reduce((a, b) => a + b, 0);
@@ -116,7 +116,7 @@ describe("drawn histories", () => {
     const typed = { ...outcomes, bin: Int32Array.from(outcomes.bin), event: Uint8Array.from(outcomes.event) };
     const first = { ...typed, firstBin: Int32Array.from(outcomes.firstBin) };
     const curve = { ...certain, survival: Float64Array.from(certain.survival) };
-    const [drawn] = drawHistories(curve, first, [rows[0].rows], { draws: 3, seed: 1, people: path });
+    const [drawn] = drawCounts(curve, first, [rows[0].rows], { draws: 3, seed: 1, people: path });
     expect([...drawn.events.subarray(3)]).toEqual([0, 1, 0, 0, 1, 0, 0, 1, 0]);
   });
 

@@ -8,12 +8,12 @@ import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import type { People } from "../../src/data/outcomes/people.ts";
 import { bootstrapInParallel } from "../../src/node/workers/replicate-pool.ts";
 import { meanCurve } from "../../src/stats/calibration/calibration.ts";
-import { drawOutcomes } from "../../src/stats/calibration/drawn-outcomes.ts";
 import { boundByMultipliers } from "../../src/stats/certificates/tight.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { bootstrapWeights } from "../../src/stats/scores/bootstrap.ts";
 import { prepareScores } from "../../src/stats/scores/prepared-scores.ts";
 import { audit } from "../../src/verbs/audit.ts";
+import { drawCounts } from "./draw-counts.ts";
 import { drawPeople } from "../simulated-people.ts";
 
 const N = 240;
@@ -115,7 +115,7 @@ describe("the noise floor of people with several rows", () => {
     };
     const rows = Int32Array.from({ length: 2 * P }, (_, k) => k);
     const variance = (who?: People) => {
-      const [drawn] = drawOutcomes(flat, late, [rows], { draws: 400, seed: 1, ...(who && { people: who }) });
+      const [drawn] = drawCounts(flat, late, [rows], { draws: 400, seed: 1, ...(who && { people: who }) });
       const counts = Array.from({ length: 400 }, (_, k) => drawn.events[(k + 1) * 3 + 1]);
       const mean = counts.reduce((sum, one) => sum + one, 0) / 400;
       return counts.reduce((sum, one) => sum + (one - mean) ** 2, 0) / 399;

@@ -162,7 +162,7 @@ describe("scores that cannot be computed", () => {
     if (value === null) return [prefix];
     if (typeof value !== "object") return [];
     return Object.entries(value as object)
-      .filter(([key]) => prefix !== "" || (key !== "absent" && key !== "noiseFloor"))
+      .filter(([key]) => prefix !== "" || (key !== "absent" && key !== "noiseFloor" && key !== "departure"))
       .flatMap(([key, entry]) => paths(entry, prefix === "" ? key : `${prefix}.${key}`));
   };
   const explained = (scores: Scores) => {

@@ -5,6 +5,7 @@
  * a finding.
  */
 
+import { type Part, personal, say } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
 import type { CategoryColumn } from "../table.ts";
@@ -55,17 +56,20 @@ export function checkLevels(column: CategoryColumn): Finding | null {
   });
 }
 
-/** One sentence for each category whose levels were pooled. */
-export function describePooling(encoder: Encoder, trainingRows: number): string[] {
+/**
+ * One sentence for each category whose levels were pooled. The name of a single rare level may be one person's, so it is
+ * a part of its own that a page for other readers leaves out.
+ */
+export function describePooling(encoder: Encoder, trainingRows: number): (readonly Part[])[] {
   return encoder.columns.flatMap((encoding) => {
     if (encoding.type !== "category" || encoding.pooled === undefined) return [];
     const { column, pooled, levels, otherLevel } = encoding;
     const few = `fewer than ${fewestLevelRows(trainingRows)} training rows`;
     const which =
       pooled.length === 1
-        ? `level ${pooled[0]} has`
+        ? personal(`level ${pooled[0]} has`, "one level has")
         : `${pooled.length} of ${pooled.length + levels.length} levels have`;
     const what = otherLevel === true ? `taken as ${column}(other)` : "taken as none of the others";
-    return [`${column}: ${which} ${few}, ${what}`];
+    return [say`${column}: ${which} ${few}, ${what}`];
   });
 }

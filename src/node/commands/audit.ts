@@ -12,7 +12,7 @@ import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
-import { BIN_LABEL } from "../../report/words/report-time.ts";
+import { BIN_LABEL, tellTime } from "../../report/words/report-time.ts";
 import { isStartStop } from "../../training/model.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
 import { auditCauseStudy, auditStudy, listMoreGroups } from "../../verbs/acquaintance/audit-study.ts";
@@ -132,6 +132,7 @@ async function runAudit(
   if (options.json) {
     printJson({
       ...audited.audit,
+      edges: Array.from(audited.grid.edges),
       tolerance: toleranceOf(options),
       rows: { which: audited.cohort.which, judged: audited.curves.N },
       findings: audited.told.map(toPlainFinding),
@@ -142,7 +143,7 @@ async function runAudit(
     });
     return;
   }
-  printAudit(audited.audit, audited.grid.T, toleranceOf(options));
+  printAudit(audited.audit, tellTime(audited.grid.edges, audited.timeLabel), toleranceOf(options));
   printRequirements(results);
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }

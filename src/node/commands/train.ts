@@ -10,6 +10,7 @@ import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
+import { tellTime } from "../../report/words/report-time.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import type { Study } from "../../study/study.ts";
 import type { Model } from "../../training/model.ts";
@@ -218,7 +219,8 @@ async function finishTrain(
   printTraining(model, seconds);
   if (test !== null) {
     print("\non the test rows:");
-    printAudit(test.audit, model.grid.T, toleranceOf(options));
+    const label = timeLabelOf(options.timeUnit, model.columns.origin);
+    printAudit(test.audit, tellTime(model.grid.edges, label), toleranceOf(options));
   }
   printRequirements(results);
   printNextSteps(model, file.path, options);

@@ -61,6 +61,7 @@ import {
   readSubject,
   type SubjectOptions,
 } from "../options/train-options.ts";
+import { tellTime } from "../../report/words/report-time.ts";
 import { printAudit } from "../print/audit.ts";
 import { printCauseAudit } from "../print/audit-causes.ts";
 import { followPlan } from "../print/follow-runs.ts";
@@ -203,7 +204,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
     if (final.test !== null) {
       print("\nthe chosen model on the test rows, looked at once and after the choice:");
       if ("causes" in final.test) printCauseAudit(final.test, study.grid, DEFAULT_TOLERANCE);
-      else printAudit(final.test, final.model.grid.T);
+      else printAudit(final.test, tellTime(final.model.grid.edges));
     }
     printNextSteps(final.model, path, { ...options, out: final.out });
   }

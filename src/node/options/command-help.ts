@@ -181,7 +181,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
   ...under("Search", "columns top cross min-rows min-events level"),
   ...under("Repair", "fit time-ranges doubt rounds step censoring"),
-  ...under("Scores", "replicates draws certify tolerance require strict"),
+  ...under("Scores", "replicates draws certify tolerance require allow-unknown strict"),
   ...under("Runs", "systems cohorts data"),
   ...under("Output", "out json report show-rows small-cells svg plot results save apply onnx raw card"),
   ...under("Output", "tables summary figures"),

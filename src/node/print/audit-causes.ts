@@ -5,13 +5,20 @@
 import { countOf } from "../../core/text.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { judgeCauses, type JudgedCause } from "../../report/words/cause-words.ts";
+import { tellTime } from "../../report/words/report-time.ts";
 import { pointsOf, tolerancePoints, type VerdictLook } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
 import type { CauseAuditTable, CauseScores } from "../../verbs/causes/audit-causes.ts";
+import { sayDeparture } from "./audit.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped } from "./output.ts";
 
 /** `tolerance`: how far off a group may be and still be acceptable to the reader, as a probability. */
-export function printCauseAudit(table: CauseAuditTable, grid: TimeGrid, tolerance: number): void {
+export function printCauseAudit(
+  table: CauseAuditTable,
+  grid: TimeGrid,
+  tolerance: number,
+  label?: string,
+): void {
   for (const { name, overall, groups } of table.causes) {
     print(`${name}\n`);
     printScores([overall, ...groups], table.T);
@@ -24,7 +31,7 @@ export function printCauseAudit(table: CauseAuditTable, grid: TimeGrid, toleranc
     "ECE that a perfect model has on these rows, and how often it is this large. O, E: events of the cause, observed " +
     "and expected from everyone's own hazards while at risk; indiv. p: their logrank (logrankIndividual).";
   printWrapped(note);
-  const judged = judgeCauses(table, tolerance);
+  const judged = judgeCauses(table, tolerance, tellTime(grid.edges, label));
   printVerdicts(judged);
   print("");
   for (const line of sayVerdicts(judged, tolerance)) printWrapped(line, "  ");
@@ -77,18 +84,22 @@ function printAt({ at, incidence }: CauseScores, { edges }: TimeGrid): void {
 function printVerdicts(judged: readonly JudgedCause[]): void {
   print("");
   printTable(
-    [nameColumn("group"), { title: "cause" }, ...numberColumns("r.m.s. gap", "up to"), { title: "verdict" }],
+    [nameColumn("group"), { title: "cause" }, ...numberColumns("r.m.s. gap", "up to", "p", "adj. p"), { title: "verdict" }],
     judged.map(({ cause, scores, word }) => [
       scores.name,
       cause,
       formatNumber(scores.distanceL2 === null ? null : Math.sqrt(scores.distanceL2)),
       formatNumber(scores.bound),
+      formatP(scores.departure?.adjustedP == null ? null : scores.departure.p),
+      formatP(scores.departure?.adjustedP),
       word,
     ]),
   );
   const note =
     "r.m.s. gap: between mean predicted incidence and Aalen-Johansen, an average over time. up to: what the true " +
-    "distance stays below, for all groups and causes together, in 95 of 100 audits (0.05 is 5 of 100 people).";
+    "distance stays below, for all groups and causes together, in 95 of 100 audits (0.05 is 5 of 100 people). p: how " +
+    "often a perfect model departs as much on these rows, by the gap, at any single time or by the number of events; " +
+    "adj. p allows for all groups and causes.";
   printNote(note);
 }
 
@@ -106,6 +117,7 @@ function sayVerdicts(judged: readonly JudgedCause[], tolerance: number): string[
   const among = countOf(judged.length, "pair");
   return [
     ...(off.length === 0 ? [] : [`disagrees with the observed beyond chance: ${names(off)}`]),
+    ...judged.flatMap(({ cause, scores, verdict }) => sayDeparture(`${scores.name}, ${cause}`, verdict)),
     ...(none.length === 0
       ? []
       : [
@@ -117,7 +129,7 @@ function sayVerdicts(judged: readonly JudgedCause[], tolerance: number): string[
     ...(doubtful.length === 0
       ? []
       : [
-          "worth a second look (one test is doubtful by itself; among so many chance may explain it): " +
+          "worth a second look (doubtful by itself; among so many chance may explain it): " +
             names(doubtful),
         ]),
     ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),

@@ -9,10 +9,10 @@ import { nameColumn, numberColumns, print, printNote, printTable } from "./outpu
 /** Everyone first, then the groups. */
 export function printHistories(all: readonly AuditedScores[], T: number): void {
   const { hasEntries, hasWeights } = all[0].atRisk ?? { hasEntries: false, hasWeights: false };
-  const calibration = hasEntries ? [] : ["ECE", "floor", "p", "IBS"];
+  const calibration = hasEntries ? [] : ["ECE", "floor", "ECE p", "IBS"];
   const titles = ["n", "events", "observed", "expected", "O/E", "C", ...calibration];
   printTable(
-    [nameColumn("group"), ...numberColumns(...titles, "distance", "indiv. p", "drawn p", "bins")],
+    [nameColumn("group"), ...numberColumns(...titles, "distance", "indiv. p", "drawn p", "p", "adj. p", "bins")],
     all.map((scores) => [
       scores.name,
       String(scores.n),
@@ -32,6 +32,8 @@ export function printHistories(all: readonly AuditedScores[], T: number): void {
       formatNumber(scores.atRisk?.distance, 2),
       formatP(scores.logrankIndividual.p),
       formatP(scores.atRisk?.noiseFloor?.p),
+      formatP(scores.departure?.adjustedP == null ? null : scores.departure.p),
+      formatP(scores.departure?.adjustedP),
       `${scores.supported.bins}/${T}`,
     ]),
   );
@@ -51,6 +53,7 @@ function sayColumns(hasEntries: boolean, hasWeights: boolean): string {
     `concordance${hasEntries ? ", which compares people under observation at the same time" : ""}. distance: the ` +
     "mean of (O - E)²/V over blocks of time, about 1 for a perfect model. indiv. p: logrank of observed against " +
     "expected; drawn p: its rank among outcomes drawn from the curves" +
-    `${hasEntries ? ", given that each row got to its entry" : ""}. bins: up to the last with at least ten at risk.`
+    `${hasEntries ? ", given that each row got to its entry" : ""}; p: that of the largest departure, of events up to ` +
+    `any time${hasEntries ? "" : " or of the curves"}; adj. p allows for all groups. bins: up to the last with at least ten at risk.`
   );
 }

@@ -8,6 +8,7 @@ import {
   pointsOf,
   type ReportVerdict,
   rootGapOf,
+  type ToldTime,
   tolerancePoints,
   verdictWord,
 } from "../../report/words/report-words.ts";
@@ -21,13 +22,14 @@ import { nameColumn, numberColumns, print, printNote, printTable, printWrapped }
 /** `tolerance`: how far off a group may be and still be acceptable to the reader, in survival. */
 export function printAudit(
   { overall, groups, certificates }: AuditTable,
-  T: number,
+  time: ToldTime,
   tolerance: number = DEFAULT_TOLERANCE,
 ): void {
+  const T = time.edges.length - 1;
   const all = [overall, ...groups];
   if (overall.atRisk !== undefined) {
     printHistories(all, T);
-    for (const line of sayVerdicts(all, judgeAll(all, T, tolerance), tolerance)) printWrapped(line, "  ");
+    for (const line of sayVerdicts(all, judgeAll(all, time, tolerance), tolerance)) printWrapped(line, "  ");
     if (overall.intervals !== undefined) printIntervals(all);
     printLines(sayAbsentOnce(all));
     return;
@@ -58,7 +60,7 @@ export function printAudit(
     "model has on these rows, and how often it is this large. indiv. p: logrank of the events against the sum of " +
     "everyone's own hazards (logrankIndividual).";
   printNote(note);
-  printVerdicts(all, T, tolerance);
+  printVerdicts(all, time, tolerance);
   if (overall.intervals !== undefined) printIntervals(all);
   if (certificates !== undefined) printCertificates(certificates);
   const missing = all.flatMap(sayAbsent);
@@ -69,30 +71,37 @@ export function printAudit(
  * One line per group: how far it is from the observed, how far off it could be, and what may be said of it; then a
  * summary.
  */
-function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number): void {
-  const verdicts = judgeAll(all, T, tolerance);
+function printVerdicts(all: readonly AuditedScores[], time: ToldTime, tolerance: number): void {
+  const verdicts = judgeAll(all, time, tolerance);
   print("");
   printTable(
-    [nameColumn("group"), ...numberColumns("r.m.s. gap", "up to"), { title: "verdict" }],
+    [nameColumn("group"), ...numberColumns("r.m.s. gap", "up to", "p", "adj. p"), { title: "verdict" }],
     all.map((scores, g) => [
       scores.name,
       formatNumber(rootGapOf(scores)),
       formatNumber(scores.bound),
+      formatP(scores.departure?.adjustedP == null ? null : scores.departure.p),
+      formatP(scores.departure?.adjustedP),
       verdictWord(verdicts[g]),
     ]),
   );
   const note =
     "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, for all groups " +
-    "together, in 95 of 100 audits (0.05 is 5 points of survival).";
+    "together, in 95 of 100 audits (0.05 is 5 points of survival). p: how often a perfect model departs as much on these " +
+    "rows, by the r.m.s. gap, by the curves at any single time or by the number of events; adj. p allows for all groups.";
   printNote(note);
   print("");
   for (const line of sayVerdicts(all, verdicts, tolerance)) printWrapped(line, "  ");
 }
 
-function judgeAll(all: readonly AuditedScores[], T: number, tolerance: number): readonly ReportVerdict[] {
+function judgeAll(
+  all: readonly AuditedScores[],
+  time: ToldTime,
+  tolerance: number,
+): readonly ReportVerdict[] {
   return judgeGroups(
     all.map((scores) => ({ scores, gap: null })),
-    T,
+    time,
     tolerance,
   );
 }
@@ -116,6 +125,7 @@ function sayVerdicts(
   const share = all.length === 1 ? among : `${none} of ${among}`;
   return [
     ...(off.length === 0 ? [] : [`disagrees with the observed beyond chance: ${names(off)}`]),
+    ...all.flatMap((scores, g) => sayDeparture(scores.name, verdicts[g])),
     ...(none === 0 ? [] : [`no disagreement shown: ${share}${far}`]),
     ...(within.length === 0 || all.length === 1
       ? []
@@ -123,11 +133,17 @@ function sayVerdicts(
     ...(doubtful.length === 0
       ? []
       : [
-          "worth a second look (one test is doubtful by itself; among so many groups chance may explain it): " +
+          "worth a second look (doubtful by itself; among so many groups chance may explain it): " +
             names(doubtful),
         ]),
     ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
   ];
+}
+
+/** When a group that disagrees, or is doubtful by itself, is off, by how much, and what says so. */
+export function sayDeparture(name: string, { agreement, isDoubtful, test, when }: ReportVerdict): string[] {
+  if (when === null || (agreement !== "disagrees" && !isDoubtful)) return [];
+  return [`${name}: ${when.words} (${test})`];
 }
 
 /** The fields of the JSON document that are null. */

@@ -88,7 +88,7 @@ export async function tellCauseAudit(told: ToldCauses, options: ToldOptions): Pr
     });
     return;
   }
-  printCauseAudit(table, grid, toleranceOf(options));
+  printCauseAudit(table, grid, toleranceOf(options), timeLabelOf(options.timeUnit, options.origin));
   printRequirements(results);
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }

@@ -195,7 +195,7 @@ export const EXIT_REQUIREMENT = 2;
 
 export interface RequireOptions {
   readonly require: readonly string[];
-  readonly strict?: boolean;
+  readonly allowUnknown?: boolean;
 }
 
 export function addRequireOptions(command: Command): Command {
@@ -206,7 +206,8 @@ export function addRequireOptions(command: Command): Command {
       repeatedOption,
       [],
     )
-    .option("--strict", "a requirement that cannot be judged, for want of events, counts as not met");
+    .option("--allow-unknown", "a requirement that cannot be judged, for want of events or follow-up, fails nothing")
+    .addOption(new Option("--strict", "nothing: what cannot be judged is not met").hideHelp());
 }
 
 export function readRequirements({ require }: RequireOptions): readonly Requirement[] {
@@ -217,7 +218,7 @@ export function readRequirements({ require }: RequireOptions): readonly Requirem
 export function checkRequirements(
   requirements: readonly Requirement[],
   audited: AuditTable,
-  options: { readonly strict?: boolean; readonly json?: boolean },
+  options: { readonly allowUnknown?: boolean; readonly json?: boolean },
 ): readonly RequirementResult[] {
   return settleRequirements(judgeRequirements(requirements, audited, options), options);
 }
@@ -241,6 +242,9 @@ function explainResult({ text, met, metric, failed, undecided }: RequirementResu
     `${met === null ? "cannot say" : met ? "met" : "not met"}: ${text}`,
     ...failed.map(({ group, value }) => `${group} has ${format(value)}`),
     ...undecided.map(({ group, reason }) => `${group}: cannot say (${reason})`),
+    ...(met === false && undecided.length > 0
+      ? ["give more people or longer follow-up, leave the group out, or allow it with --allow-unknown"]
+      : []),
   ];
 }
 

@@ -5,10 +5,10 @@
  */
 import type { CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
 import { type JudgedCause, judgeCauses } from "../words/cause-words.ts";
-import { binOfTime, chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
+import { binOfTime, chooseMoments, tellTime } from "../words/report-time.ts";
 import { DEFAULT_TOLERANCE } from "../words/report-words.ts";
 import type { AuditedRelation, ReportFinding, ReportProvenance, ReportTime } from "./report-data.ts";
-import { createCells, forPage } from "./small-cells.ts";
+import { createCells, findRevealing, forPage } from "./small-cells.ts";
 
 /** What the report of an audit by cause is made from. */
 export interface CauseReportInput {
@@ -21,7 +21,12 @@ export interface CauseReportInput {
   /** The name and unit of time, such as "days"; "time" by default. */
   readonly timeLabel?: string | undefined;
   /** In the order in which they were audited, without the group of everyone. */
-  readonly groups: readonly { readonly name: string; readonly expression?: string }[];
+  readonly groups: readonly {
+    readonly name: string;
+    readonly expression?: string;
+    /** Its members among the audited rows: groups inside one another are then seen. */
+    readonly rows?: ArrayLike<number>;
+  }[];
   /** Which columns hold the outcome. */
   readonly outcome: { readonly event: string; readonly time: string };
   /** The table's name. */
@@ -62,6 +67,8 @@ export interface CauseReportData {
   readonly people: number | null;
   readonly tolerance: number;
   readonly hidesSmallCells: boolean;
+  /** Groups that are left out, since a few people would follow from them and from what is beside them. */
+  readonly withheld: readonly string[];
   /** Findings, without rows and small counts, and notes. */
   readonly said: readonly string[];
   readonly provenance: ReportProvenance;
@@ -69,10 +76,12 @@ export interface CauseReportData {
 
 /** The page's data of an audit by cause. */
 export function gatherCauseReport(input: CauseReportInput): CauseReportData {
-  const { audit, tolerance = DEFAULT_TOLERANCE } = input;
+  const { tolerance = DEFAULT_TOLERANCE } = input;
   const time = describeTime(input);
-  const { overall } = audit.causes[0];
-  const named = input.groups.map(({ name, expression }) => ({
+  const { overall } = input.audit.causes[0];
+  const withheld = input.showSmallCells === true ? [] : listWithheld(input);
+  const { audit, lines, groups } = leaveOut(input, judgeCauses(input.audit, tolerance, time), withheld);
+  const named = groups.map(({ name, expression }) => ({
     name,
     expression: expression === undefined || expression === name ? null : expression,
   }));
@@ -81,7 +90,7 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
   return {
     title: input.title,
     audit,
-    lines: judgeCauses(audit, tolerance),
+    lines,
     groups: [{ name: overall.name, expression: null }, ...named],
     time,
     momentBin:
@@ -95,6 +104,7 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
     people: input.people ?? null,
     tolerance,
     hidesSmallCells: input.showSmallCells !== true,
+    withheld,
     said: [
       ...(input.findings ?? []).map((one) => cells.sentence(forPage(one, {}).sentence)),
       ...(input.notes ?? []),
@@ -103,12 +113,42 @@ export function gatherCauseReport(input: CauseReportInput): CauseReportData {
   };
 }
 
-function describeTime({ audit, grid, timeLabel = "time" }: CauseReportInput): ReportTime {
-  const given = Array.from(grid.edges);
-  const { label, divisor } = chooseTimeUnit(timeLabel, given[given.length - 1]);
+/** Groups from which a few people would follow. */
+function listWithheld({ audit, groups }: CauseReportInput): readonly string[] {
+  const { overall, groups: scored } = audit.causes[0];
+  const revealing = findRevealing(
+    groups.map((group, g) => ({ ...group, n: scored[g].n })),
+    overall.n,
+  );
+  return groups.flatMap(({ name }) => (revealing.has(name) ? [name] : []));
+}
+
+/** The audit, its lines and its groups without some of them. */
+function leaveOut(
+  { audit, groups }: CauseReportInput,
+  lines: readonly JudgedCause[],
+  withheld: readonly string[],
+): Pick<CauseReportInput, "audit" | "groups"> & { readonly lines: readonly JudgedCause[] } {
+  const kept = groups.flatMap(({ name }, g) => (withheld.includes(name) ? [] : [g + 1]));
+  const places = new Map([0, ...kept].map((g, place) => [g, place]));
+  const isKept = (_: unknown, g: number) => places.has(g + 1);
   return {
-    label,
-    edges: given.map((edge) => edge / divisor),
+    audit: {
+      ...audit,
+      causes: audit.causes.map((cause) => ({ ...cause, groups: cause.groups.filter(isKept) })),
+    },
+    groups: groups.filter(isKept),
+    lines: lines.flatMap((line) => {
+      const g = places.get(line.g);
+      return g === undefined ? [] : [{ ...line, g }];
+    }),
+  };
+}
+
+function describeTime({ audit, grid, timeLabel = "time" }: CauseReportInput): ReportTime {
+  const { divisor, ...told } = tellTime(grid.edges, timeLabel);
+  return {
+    ...told,
     given: divisor === 1 ? null : { label: timeLabel, divisor },
     audited: audit.causes[0].overall.supported.bins,
   };

@@ -10,12 +10,13 @@ import { continueSentence, createSentence, type Sentence } from "../../core/sent
 import { countOf } from "../../core/text.ts";
 import type { Finding } from "../../data/checks/findings.ts";
 import { DISTANCES } from "../../training/choices.ts";
+import type { SolveReport } from "../../training/solve/hold.ts";
 import type { Model, ModelHistoryEntry } from "../../training/model.ts";
 import type { ConstraintSpec, TrainingOptions } from "../../training/options.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import type { GatherInput } from "./gather-report.ts";
 import type { HistoryEntry, ReportFinding, ReportTraining } from "./report-data.ts";
-import { forPage } from "./small-cells.ts";
+import { forPage, SMALLEST_CELL } from "./small-cells.ts";
 
 /** The outcome's columns and how the event was read. */
 export function describeOutcome(
@@ -98,10 +99,19 @@ export interface Shown {
   readonly showSmallCells?: boolean;
 }
 
-export function describeTraining(model: ReportedModel, shown: Shown): ReportTraining {
+/** `revealing`: groups that must not be shown (small-cells.ts). */
+export function describeTraining(
+  model: ReportedModel,
+  shown: Shown,
+  revealing: ReadonlySet<string> = new Set(),
+): ReportTraining {
   const { method, predictor, training, options } = model;
   const { steps, bestStep, history, verdict, multipliers } = training;
   const distance = options?.constraint?.distance;
+  const isShown = ({ group }: { readonly group: string }) => !revealing.has(group);
+  // A line of a figure has no place for "under 5": groups of a few people have none.
+  const few = verdict.filter(({ n }) => shown.showSmallCells !== true && n < SMALLEST_CELL);
+  const drawn = new Set([...revealing, ...few.map(({ group }) => group)]);
   const network = (predictor.network ?? {}) as { readonly base?: object };
   const { members = [0] } = (network.base ?? network) as { readonly members?: readonly unknown[] };
   return {
@@ -109,13 +119,25 @@ export function describeTraining(model: ReportedModel, shown: Shown): ReportTrai
     members: members.length,
     steps,
     bestStep,
-    history: history.map((entry) => nameGroups(entry, verdict)),
-    constraints: verdict,
-    solve: training.solve ?? null,
+    history: history.map((entry) => withoutGroups(nameGroups(entry, verdict), drawn)),
+    constraints: verdict.filter(isShown),
+    solve: training.solve ? withoutReports(training.solve, drawn) : null,
     distance: distance === undefined ? null : DISTANCES[distance].words,
     fixedPenalty: multipliers?.fixedPenalty ?? false,
     warnings: listWarnings(training, shown),
   };
+}
+
+function withoutGroups(entry: HistoryEntry, hidden: ReadonlySet<string>): HistoryEntry {
+  const { groups, ...rest } = entry;
+  return groups === undefined ? entry : { ...rest, groups: groups.filter(({ name }) => !hidden.has(name)) };
+}
+
+/** A solve without what it says of some groups. */
+function withoutReports(solve: SolveReport, hidden: ReadonlySet<string>): SolveReport {
+  const isShown = ({ group }: { readonly group: string }) => !hidden.has(group);
+  const { blind, targets } = solve;
+  return { ...solve, blind: blind.filter(isShown), ...(targets && { targets: targets.filter(isShown) }) };
 }
 
 /**

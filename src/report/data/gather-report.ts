@@ -14,7 +14,7 @@ import type { Certificates } from "../../stats/certificates/certificates.ts";
 import { groupSupport, kaplanMeier } from "../../stats/kaplan-meier.ts";
 import { areHistories } from "../../stats/scores/history-scores.ts";
 import type { SetSizes } from "../../study/split.ts";
-import { chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
+import { chooseMoments, tellTime } from "../words/report-time.ts";
 import {
   countRejections,
   DEFAULT_TOLERANCE,
@@ -34,7 +34,7 @@ import type {
   ReportSubject,
   ReportTime,
 } from "./report-data.ts";
-import { forPage } from "./small-cells.ts";
+import { findRevealing, forPage } from "./small-cells.ts";
 
 /**
  * What a report is made from: curves, outcomes, groups and their audit, and the model and its training if there is one.
@@ -108,7 +108,9 @@ export function gatherReport(input: GatherInput): ReportData {
   refuseOtherGroups(input);
   const { time, divisor } = describeTime(input);
   const { edges, audited } = time;
-  const groups = judgeAudited(input, edges, tolerance);
+  const judged = judgeAudited(input, time, tolerance);
+  const revealing = input.showSmallCells === true ? new Set<string>() : listRevealing(input);
+  const groups = judged.filter(({ name }, g) => g === 0 || !revealing.has(name));
   const tested = groups.slice(1).filter(({ verdict }) => verdict.look !== "few");
   const times = input.outcomes
     ? input.outcomes.time.map((one) => one / divisor)
@@ -121,6 +123,7 @@ export function gatherReport(input: GatherInput): ReportData {
     time,
     tolerance,
     hidesSmallCells: input.showSmallCells !== true,
+    withheld: judged.slice(1).flatMap(({ name }) => (revealing.has(name) ? [name] : [])),
     cohort: describeCohort(input, times),
     findings: (input.findings ?? []).map((finding) => forPage(finding, input)),
     overall: groups[0],
@@ -138,10 +141,21 @@ export function gatherReport(input: GatherInput): ReportData {
     bands: areHistories(binned) ? [] : cutByRisk(curves, binned, audited),
     ...(model?.columns?.start === undefined ? {} : { staysAsItIs: true }),
     examples: input.showRows === true ? chooseExamples(input, times, audited) : [],
-    training: model === undefined ? null : describeTraining(model, input),
+    training: model === undefined ? null : describeTraining(model, input, revealing),
     modelSettings: model === undefined ? [] : listSettings(model),
     provenance: input.provenance,
   };
+}
+
+/** Groups from which a few of the audited people, or of those the model learnt from, would follow. */
+function listRevealing({ groups, curves, model }: GatherInput): ReadonlySet<string> {
+  const audited = groups.map((group) => ({ ...group, n: group.rows.length }));
+  const learnt = (model?.training.verdict ?? []).map(({ group, n }) => ({ name: group, n }));
+  const all = learnt.find(({ name }) => name === "all")?.n ?? 0;
+  const named = learnt
+    .filter(({ name }) => name !== "all")
+    .map((one) => ({ ...one, ...present({ expression: groups.find(({ name }) => name === one.name)?.expression }) }));
+  return new Set([...findRevealing(audited, curves.N), ...findRevealing(named, all)]);
 }
 
 function refuseOtherGroups({ audit, groups }: GatherInput): void {
@@ -159,11 +173,10 @@ function describeTime({ grid, binned, timeLabel: given = "time" }: GatherInput):
   readonly time: ReportTime;
   readonly divisor: number;
 } {
-  const { label, divisor } = chooseTimeUnit(given, grid.edges[grid.T]);
+  const { divisor, ...told } = tellTime(grid.edges, given);
   return {
     time: {
-      label,
-      edges: Array.from(grid.edges, (edge) => edge / divisor),
+      ...told,
       given: divisor === 1 ? null : { label: given, divisor },
       audited: groupSupport(binned),
     },
@@ -182,16 +195,16 @@ function describeSubject({ outcome, cohort }: GatherInput): ReportSubject {
 
 /** Everyone first, then the groups: scores, curve and verdict of each. The groups are judged together. */
 function judgeAudited(
-  { curves, binned, grid, groups, audit }: GatherInput,
-  edges: readonly number[],
+  { curves, binned, groups, audit }: GatherInput,
+  time: ReportTime,
   tolerance: number,
 ): readonly ReportGroup[] {
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const members = [everyone, ...groups.map(({ rows }) => rows)];
   const scored = [audit.overall, ...audit.groups];
-  const curvesOf = members.map((rows) => measureCurve(curves, binned, rows, edges));
+  const curvesOf = members.map((rows) => measureCurve(curves, binned, rows, time.edges));
   const judged = scored.map((scores, g): JudgedGroup => ({ scores, gap: curvesOf[g].gap }));
-  const verdicts = judgeGroups(judged, grid.T, tolerance);
+  const verdicts = judgeGroups(judged, time, tolerance);
   return scored.map((scores, g): ReportGroup => {
     const expression = groups[g - 1]?.expression;
     return {

@@ -189,6 +189,8 @@ export interface ReportData {
   readonly tolerance: number;
   /** Whether counts under five are hidden. */
   readonly hidesSmallCells: boolean;
+  /** Groups that are left out, since a few people would follow from them and from what is beside them. */
+  readonly withheld: readonly string[];
   readonly cohort: ReportCohort;
   readonly findings: readonly ReportFinding[];
   readonly overall: ReportGroup;

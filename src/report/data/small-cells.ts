@@ -80,6 +80,58 @@ export function createCells(hides: boolean): Cells {
   };
 }
 
+/** A group by what could tell it from others. */
+export interface SizedGroup {
+  readonly name: string;
+  readonly expression?: string | null;
+  readonly n: number;
+  /** Its members, where they are known: groups inside one another are then seen too. */
+  readonly rows?: ArrayLike<number>;
+}
+
+/** `stage = 4` or "stage=4": one level of one column. Levels of a column have nobody in common. */
+const ONE_LEVEL = /^\s*("[^"]+"|`[^`]+`|[^=<>!&|()"`]+?)\s*={1,2}\s*("[^"]*"|'[^']*'|[^=<>!&|()"'`]+)\s*$/u;
+
+function columnOf({ name, expression }: SizedGroup): string | null {
+  const found = ONE_LEVEL.exec(expression ?? name) ?? ONE_LEVEL.exec(name);
+  return found === null || /\s(and|or)\s/iu.test(found[2]) ? null : found[1].replace(/["`]/gu, "").trim();
+}
+
+/**
+ * Groups that are large enough by themselves and must not be shown: everyone less such a group, everyone less all shown
+ * levels of its column, or a group less one inside it, is a group of a few people whose numbers would follow. The
+ * smallest that would do is left out (secondary suppression), until a few people no longer follow. Sums and differences
+ * over groups of different columns that merely overlap are not looked through.
+ */
+export function findRevealing(groups: readonly SizedGroup[], all: number): ReadonlySet<string> {
+  const isFew = (count: number) => count > 0 && count < SMALLEST_CELL;
+  const hidden = new Set<string>();
+  const families = new Map<string, SizedGroup[]>();
+  for (const group of groups) {
+    if (group.n < SMALLEST_CELL) continue;
+    if (isFew(all - group.n)) hidden.add(group.name);
+    const column = columnOf(group);
+    if (column !== null) families.set(column, [...(families.get(column) ?? []), group]);
+  }
+  for (const levels of families.values()) {
+    const shown = levels.filter(({ name }) => !hidden.has(name)).sort((a, b) => a.n - b.n);
+    let rest = all - shown.reduce((sum, { n }) => sum + n, 0);
+    for (const { name, n } of shown) {
+      if (!isFew(rest)) break;
+      hidden.add(name);
+      rest += n;
+    }
+  }
+  const open = groups.filter(({ name, n }) => n >= SMALLEST_CELL && !hidden.has(name));
+  for (const inner of open) {
+    const members = new Set(Array.from(inner.rows ?? []));
+    const surrounds = (outer: SizedGroup) =>
+      isFew(outer.n - inner.n) && Array.from(outer.rows ?? []).filter((row) => members.has(row)).length === inner.n;
+    if (members.size > 0 && open.some((outer) => !hidden.has(outer.name) && surrounds(outer))) hidden.add(inner.name);
+  }
+  return hidden;
+}
+
 /** Puts "6 rows" in place of row numbers, and removes what belongs to one person. */
 export function withoutPeople(sentence: Sentence): Sentence {
   const hide = (part: Part): Part => {

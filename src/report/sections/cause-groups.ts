@@ -10,9 +10,10 @@ import { type Html, html, nameOf, trustMarkup } from "../page/html.ts";
 import type { PlotDocument } from "../plots/plot-canvas.ts";
 import { drawCausePanel, incidenceTop } from "../plots/plot-causes.ts";
 import { incidenceGapSentence, type JudgedCause, momentOfBin } from "../words/cause-words.ts";
-import { chipOf, verdictSentence } from "../words/report-words.ts";
+import { chipOf, outsideSentence, sayOutside, showsWhen, verdictSentence } from "../words/report-words.ts";
 import { formatNumber, formatP } from "../words/text-table.ts";
 import { nameOfGroup, unitOfCauses } from "./causes.ts";
+import { sayWithheld } from "./groups.ts";
 import { shortWord } from "./scores.ts";
 
 export function causeId(k: number): string {
@@ -80,10 +81,14 @@ function renderPanel(
     ? html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} ${units} are not shown.</p>`
     : picture === null
       ? html`<p class="gap">No curves: ${scores.absent.incidence ?? "there are never ten at risk"}. \
-${verdictSentence(verdict)}</p>`
+${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>`
       : html`<div class="figure" role="img" aria-label="${describePanel(line, at)}">${picture}</div>
-<p class="gap">${incidenceGapSentence(gap, at)} ${verdictSentence(verdict)}</p>`;
-  const doubt = verdict.isDoubtful ? html`<p class="gap">Worth a second look: ${verdict.reason}.</p>` : null;
+<p class="gap">${incidenceGapSentence(gap, at)} ${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>`;
+  const { incidence, departure, supported } = scores;
+  const outside = incidence === null ? null : sayOutside(verdict, incidence, departure, supported.bins, time);
+  const doubtful = verdict.isDoubtful ? `Worth a second look: ${verdict.reason}.` : null;
+  const said = outside === null ? doubtful : cells.shows(scores.n) ? outsideSentence(verdict, outside) : null;
+  const doubt = said === null ? null : html`<p class="gap">${said}</p>`;
   return html`<article class="card panel" id="${id}" aria-labelledby="${id}-name">
 <div class="title"><h3 id="${id}-name">${shown}</h3>${chipOf(verdict, word)}</div>
 <p class="who">${size}${expression === null ? null : html` · <bdi>${expression}</bdi>`}</p>
@@ -161,7 +166,7 @@ export function renderCauseScores(data: CauseReportData): Html {
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>
 <p class="lead">Distances are in incidence, 0 to 1. <b>Could be up to</b>: with 95 % confidence for all groups and \
 causes together, the true r.m.s. distance stays below. A dash has a footnote that says why there is no number.</p>
-<div class="stack">${tables}</div>
+<div class="stack">${tables}</div>${sayWithheld(data.withheld)}
 ${
   reasons.length === 0
     ? null

@@ -25,13 +25,15 @@ import {
   floorSentence,
   groupId,
   NO_RATIO,
+  outsideSentence,
   ratioOf,
+  showsWhen,
   unitOf,
   unitsOf,
   verdictSentence,
 } from "../words/report-words.ts";
 import { formatNumber } from "../words/text-table.ts";
-import { SEVERITY, sayDistance } from "./headline.ts";
+import { outsideOf, SEVERITY, sayDistance } from "./headline.ts";
 
 export function renderGlance(data: ReportData, document: PlotDocument): Html {
   const all = everyGroup(data);
@@ -98,7 +100,15 @@ of many, can be chance. A small group has a wide grey bar: there, much could be 
 <tbody>${[0, ...order].map(renderRow)}
 <tr class="axis" aria-hidden="true"><td></td><td></td>${isLate ? null : html`<td>${eceAxis}</td>`}\
 <td>${ratioAxis}</td></tr>
-</tbody></table></div></section>`;
+</tbody></table></div>${sayWithheld(data.withheld)}</section>`;
+}
+
+/** Which groups are left out, and why. */
+export function sayWithheld(names: readonly string[]): Html | null {
+  if (names.length === 0) return null;
+  const listed = names.map((name, k) => html`${k === 0 ? "" : ", "}${nameOf(name)}`);
+  return html`<p class="lead">Left out, since numbers of fewer than ${SMALLEST_CELL} people would follow from \
+${names.length === 1 ? "it" : "them"} and from what is beside: ${listed}.</p>`;
 }
 
 /** Weighted events are no whole number. */
@@ -154,7 +164,7 @@ function renderLateGroups(data: ReportData): Html {
     return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
 <div class="title"><h3 id="${groupId(k)}-name">${k === 0 ? html`Everyone` : nameOf(name)}</h3>${chipOf(verdict)}</div>
 <p class="who">${size}${expression === null ? null : html` · <bdi>${expression}</bdi>`}</p>
-<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
+<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>${doubtOf(group, data.time)}
 </article>`;
   });
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
@@ -184,7 +194,7 @@ function renderPanel(
   const body = cells.shows(scores.n)
     ? html`<div class="figure" role="img" \
 aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
-<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
+<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>${doubtOf(group, data.time)}
 ${
   numbers === null
     ? null
@@ -198,8 +208,11 @@ ${body}
 </article>`;
 }
 
-/** A note on a small p that the number of groups explains. */
-function doubtOf({ verdict }: ReportGroup): Html | null {
+/** A note on a small p that the number of groups explains, or on a curve outside its limits that chance explains. */
+function doubtOf(group: ReportGroup, time: ReportData["time"]): Html | null {
+  const { verdict } = group;
+  const outside = outsideOf(group, time);
+  if (outside !== null) return html`<p class="gap">${outsideSentence(verdict, outside)}</p>`;
   if (!verdict.isDoubtful) return null;
   return html`<p class="gap">Worth a second look: ${verdict.reason}.</p>`;
 }

@@ -14,6 +14,8 @@ import {
   levelOf,
   pointsOf,
   type RejectionCount,
+  sayOutside,
+  showsWhen,
   tolerancePoints,
   unitOf,
   unitsOf,
@@ -64,6 +66,7 @@ ${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
 }
 <p>Everyone together: ${chipOf(overall.verdict)} ${sayDistance(overall, data)}</p>
 ${off.length === 0 ? null : html`<p>${describeOff(off, data)}</p>`}
+${sayAnyOutside(data)}
 ${sayBounds(data)}
 ${countSentence(data)}
 ${sayStays(data)}
@@ -134,7 +137,40 @@ function lowerFirst(text: string): string {
 function describeOff(off: readonly ReportGroup[], data: ReportData): readonly Html[] {
   return off
     .slice(0, MOST_NAMES)
-    .map((group) => html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} `);
+    .map((group) => {
+      const { when } = group.verdict;
+      const isShown = when !== null && showsWhen(group.verdict, group.scores, createCells(data.hidesSmallCells));
+      return html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} ${isShown ? upperFirst(`${when.words}. `) : ""}`;
+    });
+}
+
+/** Where the picture of a group shows its curve outside the pointwise limits, and chance explains it. */
+export function outsideOf({ verdict, curve, scores }: ReportGroup, time: ReportData["time"]) {
+  return sayOutside(verdict, curve, scores.departure, curve.last, time);
+}
+
+/** The page says above what the panels show below. */
+function sayAnyOutside(data: ReportData): Html | null {
+  const cells = createCells(data.hidesSmallCells);
+  const outside = everyGroup(data).flatMap((group) => {
+    const said = cells.shows(group.scores.n) ? outsideOf(group, data.time) : null;
+    return said === null ? [] : [{ name: group.name, ...said }];
+  });
+  if (outside.length === 0) return null;
+  const shown = outside.slice(0, MOST_NAMES);
+  const rest = outside.length - shown.length;
+  const listed = shown.map(
+    ({ name, words, chance }, k) =>
+      html`${k === 0 ? "" : "; "}${name === "all" ? "everyone" : nameOf(name)}, ${words} (a perfect model departs as much \
+in ${chance} samples)`,
+  );
+  return html`<p>For a while the mean curve is outside its pointwise 95 % limits for ${listed}\
+${rest > 0 ? `; and for ${rest} more` : ""}. The verdict looks at all times and all groups at once, and chance explains \
+this much.</p>`;
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** How far a group is from the observed; counts that must not be printed do not follow from it. */

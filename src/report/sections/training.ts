@@ -182,19 +182,22 @@ events are right. Price: nats of log-likelihood that a unit of slack costs.</p>
 <table class="constraints">
 <thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${constraints.map((one) => {
+    // Nothing is said of a few people but that there are few.
+    const shown = cells.shows(one.n);
+    const number = (value: number | null | undefined, digits: number) => (shown ? formatNumber(value, digits) : "–");
     const values: readonly (string | Html)[] = [
       cells.text(one.n),
       cells.text(one.events, one.n),
-      one.status === "unsupported" ? "–" : formatNumber(one.slack, 3),
-      formatNumber(one.distance.solve, 3),
-      formatNumber(one.distance.fresh, 2),
-      one.fresh === null ? "–" : formatP(one.fresh.adjusted),
-      formatNumber(one.price, 2),
+      one.status === "unsupported" ? "–" : number(one.slack, 3),
+      number(one.distance.solve, 3),
+      number(one.distance.fresh, 2),
+      one.fresh === null || !shown ? "–" : formatP(one.fresh.adjusted),
+      number(one.price, 2),
       chip(one.status),
     ];
     const said = [
       ...(one.told ? [] : ["held, not told"]),
-      ...(one.reachable === null ? [] : [`${formatNumber(one.reachable, 3)} is within reach`]),
+      ...(one.reachable === null || !shown ? [] : [`${formatNumber(one.reachable, 3)} is within reach`]),
       ...(one.reason === null ? [] : [sayReason(one.reason, one, cells)]),
     ];
     return html`<tr><th scope="row">${nameOf(one.group)}${

@@ -6,7 +6,7 @@
  */
 import type { AuditedCause, CauseAuditTable, CauseScores } from "../../verbs/causes/audit-causes.ts";
 import { momentOf } from "./report-time.ts";
-import { judgeGroups, pointsOf, type ReportVerdict, verdictWord } from "./report-words.ts";
+import { judgeGroups, pointsOf, type ReportVerdict, type ToldTime, verdictWord } from "./report-words.ts";
 
 /** The gap predicted − observed over the supported bins. */
 export interface IncidenceGap {
@@ -46,11 +46,15 @@ export function gapOf({ incidence, supported }: CauseScores): IncidenceGap | nul
 }
 
 /** Cause by cause, everyone first: as the audit judged them. */
-export function judgeCauses({ causes, T }: CauseAuditTable, tolerance: number): readonly JudgedCause[] {
+export function judgeCauses(
+  { causes }: CauseAuditTable,
+  tolerance: number,
+  time: ToldTime,
+): readonly JudgedCause[] {
   const lines = causes.flatMap(({ name: cause, overall, groups }, k) =>
     [overall, ...groups].map((scores, g) => ({ cause, k, g, scores, gap: gapOf(scores) })),
   );
-  const verdicts = judgeGroups(lines, T, tolerance);
+  const verdicts = judgeGroups(lines, time, tolerance);
   return lines.map((line, at) => ({
     ...line,
     verdict: verdicts[at],

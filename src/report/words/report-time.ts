@@ -23,6 +23,15 @@ export function chooseTimeUnit(label: string, horizon: number): ShownTime {
   return { label: "years", divisor: inYear };
 }
 
+/** The edges of time bins as they are told, in the unit that is shown. */
+export function tellTime(
+  edges: ArrayLike<number>,
+  given = "time",
+): { readonly edges: readonly number[]; readonly label: string; readonly divisor: number } {
+  const { label, divisor } = chooseTimeUnit(given, edges[edges.length - 1]);
+  return { edges: Array.from(edges, (edge) => edge / divisor), label, divisor };
+}
+
 /** The last moment lies at most at this share of the followed time. */
 const LATEST_SHARE = 0.9;
 /** The shares of the time at which moments are wanted, which is also how many there are at most. */

@@ -17,9 +17,11 @@ import { binomialRange, type CountRange } from "../../stats/comparison.ts";
 import { MINIMUM_EVENTS } from "../../stats/kaplan-meier.ts";
 import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
 import { ENTERED_LATE, WEIGHED } from "../../stats/scores/history-scores.ts";
+import type { Departure } from "../../stats/calibration/draw-noise.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores } from "../../verbs/audit.ts";
 import type { GroupCurve, ReportData, ReportGroup } from "../data/report-data.ts";
+import type { Cells } from "../data/small-cells.ts";
 import { type Html, html, trustMarkup } from "../page/html.ts";
 import { momentOf } from "./report-time.ts";
 import { formatNumber, formatP } from "./text-table.ts";
@@ -39,6 +41,22 @@ export interface ReportVerdict extends GroupAgreement {
   readonly bound: number | null;
   /** Why there is no bound. */
   readonly boundAbsent: string | null;
+  /** When the observed is outside what chance explains at single times, and how far off it is. */
+  readonly when: DepartureWhen | null;
+}
+
+/** The words, and the counts of events they hold, which a page may have to hide. */
+export interface DepartureWhen {
+  readonly words: string;
+  readonly events: number | null;
+  /** Whether it is a stretch of time outside pointwise 95 % limits. */
+  readonly isSpan: boolean;
+}
+
+/** How bins are told as times. */
+export interface ToldTime {
+  readonly edges: ArrayLike<number>; // [T+1]
+  readonly label: string;
 }
 
 export interface RejectionCount {
@@ -69,6 +87,92 @@ function directionOf(gap: JudgedGroup["gap"]): GapDirection | null {
   return gap.mean > 0 ? "high" : "low";
 }
 
+/**
+ * "from 12 years on, 10.6 points too high": the stretch in which the predicted curve is outside what chance explains at
+ * single times, or else its largest gap. Up to `last` the group is followed.
+ */
+export function sayWhen(departure: Departure | null, last: number, time: ToldTime): DepartureWhen | null {
+  if (departure === null) return null;
+  const { span, gap, eventsBy } = departure;
+  const at = momentIn(time);
+  if (eventsBy !== undefined) {
+    const { bin, observed, expected } = eventsBy;
+    const words = `by ${at(bin)}, ${formatEvents(observed)} events against ${expected.toFixed(1)} expected`;
+    return { words, events: observed, isSpan: span !== undefined };
+  }
+  if (gap === undefined) return null;
+  if (span === undefined)
+    return { words: `at most ${sizeOf(gap.value)} (${at(gap.bin)})`, events: null, isSpan: false };
+  return { words: sayStretch({ ...span, gap: gap.value }, last, time), events: null, isSpan: true };
+}
+
+const momentIn = (time: ToldTime) => (bin: number) => momentOf(time.edges[bin], time.label);
+const sizeOf = (gap: number) => `${pointsOf(gap)} too ${gap > 0 ? "high" : "low"}`;
+
+/** "from 12 years on, up to 10.6 points too high". */
+function sayStretch(
+  { fromBin, toBin, gap }: { readonly fromBin: number; readonly toBin: number; readonly gap: number },
+  last: number,
+  time: ToldTime,
+): string {
+  const at = momentIn(time);
+  const isToEnd = toBin >= last;
+  if (fromBin === toBin && !isToEnd) return `at ${at(fromBin)}, ${sizeOf(gap)}`;
+  const stretch = !isToEnd ? `from ${at(fromBin)} to ${at(toBin)}` : fromBin === 1 ? "throughout" : `from ${at(fromBin)} on`;
+  return `${stretch}, up to ${sizeOf(gap)}`;
+}
+
+/** A curve and the pointwise limits it is drawn with, t = 0…T. */
+export interface BandedCurve {
+  readonly predicted: ArrayLike<number> | null;
+  readonly observed: ArrayLike<number>;
+  readonly lower: ArrayLike<number | null>;
+  readonly upper: ArrayLike<number | null>;
+}
+
+/**
+ * Where a picture shows the predicted curve outside the pointwise limits of the observed one, of a group that is said to
+ * show no disagreement: the stretch with the largest gap, and how often chance alone departs as much. Null where the
+ * curve stays inside, or the verdict says the same.
+ */
+export function sayOutside(
+  { agreement }: GroupAgreement,
+  { predicted, observed, lower, upper }: BandedCurve,
+  departure: Departure | null,
+  last: number,
+  time: ToldTime,
+): { readonly words: string; readonly chance: string } | null {
+  if (agreement !== "noDisagreementShown" || departure === null || predicted === null) return null;
+  const gapAt = (t: number) => predicted[t] - observed[t];
+  const sideAt = (t: number) => {
+    const [low, high] = [lower[t], upper[t]];
+    return low === null || high === null ? 0 : predicted[t] < low ? -1 : predicted[t] > high ? 1 : 0;
+  };
+  let worst: { fromBin: number; toBin: number; gap: number } | null = null;
+  for (let t = 1; t <= last; t++) {
+    if (sideAt(t) === 0) continue;
+    const fromBin = t;
+    let gap = gapAt(t);
+    while (t < last && sideAt(t + 1) === sideAt(fromBin)) if (Math.abs(gapAt(++t)) > Math.abs(gap)) gap = gapAt(t);
+    if (worst === null || Math.abs(gap) > Math.abs(worst.gap)) worst = { fromBin, toBin: t, gap };
+  }
+  if (worst === null) return null;
+  const share = Math.max(1, Math.round(100 * departure.p));
+  return { words: sayStretch(worst, last, time), chance: `${share} of 100` };
+}
+
+/** Weighted events are no whole number. */
+function formatEvents(events: number): string {
+  return Number.isInteger(events) ? String(events) : events.toFixed(1);
+}
+
+/** The direction of a late departure is that of its stretch, whatever the average over time. */
+function directionOfDeparture(departure: Departure | null, gap: JudgedGroup["gap"]): GapDirection | null {
+  if (departure?.statistic !== "largestZ" || departure.span === undefined || departure.gap === undefined)
+    return directionOf(gap);
+  return departure.gap.value > 0 ? "high" : "low";
+}
+
 function lookOf({ agreement }: GroupAgreement, bound: number | null, tolerance: number): VerdictLook {
   switch (agreement) {
     case "disagrees":
@@ -88,20 +192,22 @@ export interface JudgedLine extends Pick<JudgedGroup, "gap"> {
 /** The verdicts in the order of the groups, which are judged together. */
 export function judgeGroups(
   groups: readonly JudgedLine[],
-  T: number,
+  time: ToldTime,
   tolerance: number,
 ): readonly ReportVerdict[] {
+  const T = time.edges.length - 1;
   const judged = judgeAgreement(
     groups.map(({ scores }) => scores),
     T,
   );
   return groups.map(
-    ({ scores: { bound, absent }, gap }, g): ReportVerdict => ({
+    ({ scores: { bound, absent, departure, supported }, gap }, g): ReportVerdict => ({
       ...judged[g],
       look: lookOf(judged[g], bound, tolerance),
-      direction: directionOf(gap),
+      direction: directionOfDeparture(departure, gap),
       bound,
       boundAbsent: bound === null ? (absent.bound ?? "none was drawn") : null,
+      when: sayWhen(departure, supported.bins, time),
     }),
   );
 }
@@ -159,15 +265,18 @@ export function boundWords({ agreement, bound }: ReportVerdict): string | null {
 
 /** Why a group is not judged, without the count, which its line may hide. */
 export function lackWords({ lacks, reason }: ReportVerdict): string {
-  return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
+  return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events, observed or expected` : reason;
 }
 
 /** Reasons against a bound that hold for every group alike: the page says them once, not with each group. */
 const SAID_ONCE: ReadonlySet<string> = new Set([ENTERED_LATE, WEIGHED]);
 
-/** The verdict as a clause: what was found, and how far off the group could be. */
-export function verdictSentence(verdict: ReportVerdict): string {
-  const { agreement, bound, boundAbsent, reason } = verdict;
+/**
+ * The verdict as a clause: what was found, when, and how far off the group could be. `showsEvents`: whether counts of
+ * events may be printed.
+ */
+export function verdictSentence(verdict: ReportVerdict, showsEvents = true): string {
+  const { agreement, bound, boundAbsent, reason, when } = verdict;
   const far =
     bound === null
       ? SAID_ONCE.has(boundAbsent ?? "")
@@ -176,12 +285,31 @@ export function verdictSentence(verdict: ReportVerdict): string {
       : ` could be off by up to ${pointsOf(bound)} on average over time`;
   switch (agreement) {
     case "disagrees":
-      return `Disagrees: ${reason}${bound === null ? "" : `; it${far}`}.`;
+      return `Disagrees: ${reason}${afterColon(when, showsEvents)}${bound === null ? "" : `; it${far}`}.`;
     case "tooFewEvents":
       return `Not judged: ${lackWords(verdict)}.`;
     case "noDisagreementShown":
       return `No disagreement shown${bound === null ? far : `, but it${far}`}.`;
   }
+}
+
+/** Whether the words of a departure hold no count of events that must not be printed. */
+export function showsWhen({ when }: ReportVerdict, { n, events: all }: Pick<Scores, "n" | "events">, cells: Cells): boolean {
+  const events = when?.events ?? null;
+  return events === null || (cells.shows(events, n) && (events === all || cells.shows(events, all)));
+}
+
+/** ": from 12 years on, 10.6 points too high", where that is known and may be printed. */
+function afterColon(when: DepartureWhen | null, showsEvents: boolean): string {
+  return when === null || (when.events !== null && !showsEvents) ? "" : `: ${when.words}`;
+}
+
+/** The words of sayOutside in a panel. */
+export function outsideSentence({ isDoubtful }: ReportVerdict, { words, chance }: { words: string; chance: string }): string {
+  const stretch = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}, outside the pointwise limits`;
+  return isDoubtful
+    ? `Worth a second look: ${words}, outside the pointwise limits. A perfect model departs as much in ${chance} samples of such rows; among so many groups chance may explain it.`
+    : `${stretch}: a perfect model departs as much somewhere in ${chance} samples of such rows.`;
 }
 
 export function chipOf(verdict: ReportVerdict, word = verdictWord(verdict)): Html {

@@ -1,7 +1,7 @@
 /**
  * How far observed events are from the expected ones by chance alone, under a model that is right: χ² = (O − E)²/V of
  * the individual logrank in outcomes drawn from the rows' own curves, given that each row got to its entry
- * (drawn-histories.ts). The mean over draws is the floor, their 95 % point the critical value, and the rank of the
+ * (drawn-outcomes.ts). The mean over draws is the floor, their 95 % point the critical value, and the rank of the
  * observed value a p-value. It needs no Kaplan-Meier curve, so it holds under late entry, where a calibration error is
  * not defined. Over groups, the largest standardised χ² is compared with that of the same draws (maxT), as in
  * noise-floor.ts.
@@ -10,8 +10,7 @@ import { square } from "../../core/elementary.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { BinnedSingleCauseInput, CurvesInput } from "../../data/plain-input.ts";
 import { matchHistories } from "./calibration.ts";
-import { drawHistories } from "./drawn-histories.ts";
-import type { DrawnOutcomes } from "./drawn-outcomes.ts";
+import { type DrawnOutcomes, drawnTable, drawOutcomes } from "./drawn-outcomes.ts";
 import {
   DEFAULT_DRAWS,
   type MetricNoise,
@@ -37,7 +36,8 @@ export function eventNoise(
   const { curves, binned } = matchHistories(predicted, observed, "the noise of events");
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const rowsOf = groups.map(({ rows = everyone }) => rows);
-  const drawn = drawHistories(curves, binned, rowsOf, { ...options, draws });
+  const knots = [curves.T];
+  const drawn = drawOutcomes(drawnTable(curves, binned), rowsOf, { ...options, draws, knots });
   const values = drawn.map((one) => measureEvents(one, curves.T));
   const ranked = rankTogether(values, draws);
   return values.map((one, g) => {
@@ -47,10 +47,12 @@ export function eventNoise(
 }
 
 /** χ² of what was observed, then of every draw; one without variance shows no departure and counts as 0. */
-function measureEvents({ events, expected, variance }: DrawnOutcomes, T: number): Measured<Float64Array> {
+function measureEvents({ counts, expected, variance }: DrawnOutcomes, T: number): Measured<Float64Array> {
   if (!(variance[0] > 0)) return absent("the expected number of events has no variance");
   return expected.map((E, draw) => {
-    const O = events.subarray(draw * (T + 1), (draw + 1) * (T + 1)).reduce((sum, one) => sum + one, 0);
+    const start = 2 * draw * (T + 1);
+    let O = 0;
+    for (let t = 1; t <= T; t++) O += counts[start + t];
     return variance[draw] > 0 ? square(O - E) / variance[draw] : 0;
   });
 }

@@ -33,8 +33,7 @@ import {
   matchOutcomes,
   meanCurve,
 } from "./calibration.ts";
-import { drawHistories } from "./drawn-histories.ts";
-import { type DrawnOutcomes, drawOutcomes } from "./drawn-outcomes.ts";
+import { type DrawnOutcomes, drawnTable, drawOutcomes } from "./drawn-outcomes.ts";
 
 export interface NoiseFloorOptions {
   readonly draws?: number;
@@ -45,7 +44,8 @@ export interface NoiseFloorOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-export const DEFAULT_DRAWS = 200;
+/** With fewer, no p adjusted for many groups can be small, and those near a decision depend on the seed. */
+export const DEFAULT_DRAWS = 999;
 /** The critical value is this quantile of the draws. */
 export const CRITICAL_QUANTILE = 0.95;
 
@@ -98,11 +98,8 @@ function simulate(
   const { curves, binned } = matched;
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const rowsOf = groups.map(({ rows = everyone }) => rows);
-  const { weight: _, ...plain } = binned;
-  const drawn =
-    binned.weight === undefined
-      ? drawOutcomes(curves, plain as BinnedRightCensored, rowsOf, { ...options, draws })
-      : drawHistories(curves, binned, rowsOf, { ...options, draws });
+  const knots = [curves.T];
+  const drawn = drawOutcomes(drawnTable(curves, binned), rowsOf, { ...options, draws, knots });
   return rowsOf.map((rows, g) => measureDraws(matched, rows, drawn[g], draws));
 }
 
@@ -129,8 +126,9 @@ function measureDraws(
   // The support of the observed rows: draws are scored on the same bins.
   const bins = groupSupport(binned, { rows });
   for (let draw = 0; draw <= draws; draw++) {
-    weights.set(drawn.events.subarray(draw * width + 1, (draw + 1) * width), 0);
-    weights.set(drawn.censored.subarray(draw * width + 1, (draw + 1) * width), T);
+    const start = 2 * draw * width;
+    weights.set(drawn.counts.subarray(start + 1, start + width), 0);
+    weights.set(drawn.counts.subarray(start + width + 1, start + 2 * width), T);
     const km = kaplanMeierBinned(tally, weights);
     const put = (metric: NoiseMetric, value: Measured) => {
       if (!isAbsent(value)) simulated[metric][draw] = value;

@@ -1,6 +1,6 @@
 /**
  * How large a calibration error of each cause a perfect model would show on rows like these by chance alone: the rows'
- * predicted incidences stay, outcomes and causes are drawn from them (cause-draws.ts), and the group's mean incidence
+ * predicted incidences stay, outcomes and causes are drawn from them (calibration/drawn-outcomes.ts), and the group's mean incidence
  * is scored against the Aalen-Johansen curve of every draw, over the bins that have support among the observed rows.
  * The error is the expected calibration error, by tenths of mean predicted incidence. Mean over the draws: the floor;
  * 95 % point: the critical value; the rank of the observed error: p. Over groups and causes together, the largest
@@ -11,7 +11,9 @@ import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import type { BinnedOutcomesInput } from "../../data/plain-input.ts";
-import { expectedCalibrationError } from "../calibration/calibration.ts";
+import { openMeter } from "../calibration/cell-meter.ts";
+import { drawnTable, drawOutcomes } from "../calibration/drawn-outcomes.ts";
+import { createValues, measureCurves } from "../calibration/measure-draws.ts";
 import {
   checkDraws,
   DEFAULT_DRAWS,
@@ -19,15 +21,7 @@ import {
   rankObserved,
   rankTogether,
 } from "../calibration/noise-floor.ts";
-import {
-  type BinnedCauses,
-  incidenceOf,
-  LATE_ENTRY,
-  matchCauses,
-  meanIncidence,
-  supportOfCauses,
-} from "./binned-causes.ts";
-import { type DrawnCauses, drawCauses } from "./cause-draws.ts";
+import { type BinnedCauses, LATE_ENTRY, matchCauses } from "./binned-causes.ts";
 
 /** Draws, seed, and whose rows are whose. */
 export interface CauseNoiseOptions {
@@ -93,43 +87,16 @@ function measureErrors(
   const { K } = curves;
   if (outcomes.firstBin !== undefined)
     return groups.map(() => Array.from({ length: K }, () => absent(LATE_ENTRY)));
-  const drawn = drawCauses(curves, outcomes, groups, options);
+  const { draws } = options;
+  const table = drawnTable(curves, outcomes);
+  const drawn = drawOutcomes(table, groups, options);
   return groups.map((rows, g) => {
-    const last = supportOfCauses(outcomes, rows);
-    const means = Array.from({ length: K }, (_, k) => meanIncidence(curves, k + 1, rows, outcomes.weight));
-    return errorsOf(drawn[g], means, last, options.draws);
-  });
-}
-
-function errorsOf(
-  { events, censored }: DrawnCauses,
-  means: readonly Measured<Float64Array>[],
-  last: number,
-  draws: number,
-): readonly Measured<Float64Array>[] {
-  const width = censored.length / (1 + draws);
-  const errors = means.map(() => new Float64Array(1 + draws));
-  if (last > 0) {
-    const part = (counts: Float64Array, draw: number) => counts.subarray(draw * width, (draw + 1) * width);
-    const atRisk = new Float64Array(width);
-    for (let draw = 0; draw <= draws; draw++) {
-      const own = events.map((counts) => part(counts, draw));
-      const left = part(censored, draw);
-      let later = 0;
-      for (let t = width - 1; t >= 0; t--) {
-        later += left[t];
-        for (const one of own) later += one[t];
-        atRisk[t] = later;
-      }
-      const { incidence } = incidenceOf({ events: own, censored: left, atRisk });
-      means.forEach((mean, k) => {
-        const error = isAbsent(mean) ? mean : expectedCalibrationError(mean, incidence[k], { bins: last });
-        errors[k][draw] = isAbsent(error) ? Number.NaN : error.ece;
-      });
-    }
-  }
-  return means.map((mean, k) => {
-    if (isAbsent(mean)) return mean;
-    return last > 0 ? errors[k] : absent("no bin with follow-up");
+    const meter = openMeter(table, rows, []);
+    const values = Array.from({ length: K }, () => createValues(1 + draws));
+    measureCurves(drawn[g], meter, { values, first: 0, from: 0, draws: 1 + draws });
+    return values.map(({ ece }, k) => {
+      const reason = meter.without(k, "ece");
+      return reason === null ? ece : absent(reason);
+    });
   });
 }

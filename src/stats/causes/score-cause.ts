@@ -15,6 +15,9 @@ import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import { pickBinned } from "../../data/outcomes/outcomes.ts";
 import { distanceL2, distanceVariance, expectedCalibrationError } from "../calibration/calibration.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
+import type { People } from "../../data/outcomes/people.ts";
+import type { Departure } from "../calibration/draw-noise.ts";
+import { sumByPerson } from "../individual-logrank.ts";
 import type { EceNoise } from "../scores/scores.ts";
 import type { CausesInput } from "./aalen-johansen.ts";
 import {
@@ -57,6 +60,8 @@ export interface ScoredCause {
   readonly events: number;
   /** Where people have several rows: how many of them had an event of this cause. */
   readonly peopleWithEvents?: number;
+  /** Events of the cause that are expected while rows are at risk, as in scores.ts. */
+  readonly expectedEvents: number;
   readonly concordance: number | null;
   /** The bin of `concordance`; null where there is none. */
   readonly concordanceBin: number | null;
@@ -72,6 +77,8 @@ export interface ScoredCause {
   readonly supported: { readonly bins: number };
   /** What a perfect model's ece would be, and where this one ranks; null until it is drawn. */
   readonly noiseFloor: EceNoise | null;
+  /** How surprising the group is among draws of a perfect model, as in scores.ts. */
+  readonly departure: Departure | null;
   /** Null, with the reason, where there is nothing to compare. */
   readonly incidence: CauseIncidenceCurves | null;
   /** Rows at risk in bins 0…T. */
@@ -155,6 +162,7 @@ export function scoreCauses(name: string, scoring: CauseScoring, rows: Int32Arra
       name,
       n: rows.length,
       events: judged.reduce((sum, row) => sum + (outcomes.cause[row] === cause ? 1 : 0), 0),
+      expectedEvents: expectedOfCause(scoring, k, rows),
       ...rankPeople(scoring, cause, rows, bins, take),
       ...measureGaps(scoring, cause, rows, own, bins, take),
       ibs: take("ibs", ibsOf(scoring, cause, rows)),
@@ -167,10 +175,26 @@ export function scoreCauses(name: string, scoring: CauseScoring, rows: Int32Arra
       },
       supported: { bins },
       noiseFloor: null,
+      departure: null,
       atRisk,
       absent: reasons,
     };
   });
+}
+
+/** Events of cause k, from 0, that are expected of the rows while at risk; of people, at most one each. */
+export function expectedOfCause(
+  { hazards, outcomes: { T, bin, firstBin } }: Pick<CauseScoring, "hazards" | "outcomes">,
+  k: number,
+  rows: ArrayLike<number>,
+  people?: People,
+): number {
+  const each = Float64Array.from(rows, (row) => {
+    let sum = 0;
+    for (let t = firstBin?.[row] ?? 1; t <= bin[row]; t++) sum += hazards[k][row * T + t - 1];
+    return sum;
+  });
+  return sumByPerson(each, rows, people);
 }
 
 type Take = <Value>(path: string, value: Measured<Value>) => Value | null;

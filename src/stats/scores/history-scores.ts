@@ -14,7 +14,7 @@ import type { BinnedRightCensored, BinnedSingleCause } from "../../data/outcomes
 import type { BinnedSingleCauseInput, CurvesInput } from "../../data/plain-input.ts";
 import { matchHistories, meanCurve } from "../calibration/calibration.ts";
 import { timeDependentPairs } from "../concordance/time-dependent.ts";
-import { logrankIndividual } from "../individual-logrank.ts";
+import { expectedEvents, logrankIndividual } from "../individual-logrank.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
 import { type BinBlock, sumTotals, tallyBlocks, VARIANCE_FLOOR } from "../search/excess-events.ts";
 import { brierBinned } from "./brier.ts";
@@ -92,6 +92,7 @@ export function scoreHistories(
     name,
     n: rows.length,
     events: rows.reduce((sum, row) => sum + (isAtRisk(row) ? binned.event[row] : 0), 0),
+    expectedEvents: expectedEvents(curves, binned, rows),
     ...others,
     dCalibration: { chi2: null, p: null, counts: null },
     rps,
@@ -101,6 +102,7 @@ export function scoreHistories(
     supported: { bins, ...supported },
     paper: measure(PAPER_METRICS, { ...group, supported: {} }, "paper."),
     noiseFloor: null,
+    departure: null,
     atRisk: {
       hasEntries: firstBin !== undefined,
       hasWeights: weight !== undefined,

@@ -22,7 +22,8 @@ import {
 import { meanCurve } from "../calibration/calibration.ts";
 import { dCalibration } from "../calibration/d-calibration.ts";
 import { timeDependentPairs } from "../concordance/time-dependent.ts";
-import { logrankIndividual } from "../individual-logrank.ts";
+import type { Departure } from "../calibration/draw-noise.ts";
+import { expectedEvents, logrankIndividual } from "../individual-logrank.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
 import { logrankMeanCurve } from "../logrank.ts";
 import type { ScoreIntervals } from "./bootstrap.ts";
@@ -80,6 +81,8 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
   readonly events: number;
   /** Where people have several rows: how many of them had the event. */
   readonly peopleWithEvents?: number;
+  /** Events that the curves expect while rows are at risk, unweighted; where people have several rows, one each at most. */
+  readonly expectedEvents: number;
   readonly dCalibration: {
     readonly chi2: number | null;
     readonly p: number | null;
@@ -95,12 +98,19 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
    * for the number of groups audited together (noise-floor.ts). Null until it is drawn.
    */
   readonly noiseFloor: EceNoise | null;
+  /**
+   * How surprising the group is among draws of a perfect model, by what, and when (draw-noise.ts): what the verdict is
+   * made of. Null until it is drawn.
+   */
+  readonly departure: Departure | null;
   /** Where people enter late or have weights. */
   readonly atRisk?: AtRiskScores;
   readonly intervals?: ScoreIntervals;
   /** Path of a null field → why it is null. */
   readonly absent: Readonly<Record<string, string>>;
 }
+
+const everyRow = (N: number) => Int32Array.from({ length: N }, (_, row) => row);
 
 function checkRange(rows: ArrayLike<number>, N: number): void {
   for (let i = 0; i < rows.length; i++) {
@@ -192,6 +202,7 @@ export function scoreCurves(
     name,
     n: rows?.length ?? curves.N,
     events: km.events.reduce((sum, events) => sum + events, 0),
+    expectedEvents: individual?.expected ?? expectedEvents(curves, binned, rows ?? everyRow(curves.N)),
     ...others,
     dCalibration: {
       chi2: distribution?.chi2 ?? null,
@@ -205,6 +216,7 @@ export function scoreCurves(
     supported: { bins, ...supported },
     paper: collectMetrics(PAPER_METRICS, unsupported, collect, "paper."),
     noiseFloor: null,
+    departure: null,
     absent: collect.reasons,
   };
 }

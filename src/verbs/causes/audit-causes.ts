@@ -6,7 +6,6 @@
  * Under late entry observed and expected events and their tests remain, the rest is absent with the reason.
  */
 import { InputError } from "../../core/errors.ts";
-import { isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import {
   type CauseCurves,
@@ -16,12 +15,18 @@ import {
 } from "../../data/curves/cause-curves.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import { type BinnedOutcomesInput, toInt32 } from "../../data/plain-input.ts";
-import { type Agreement, type GroupAgreement, judgeAgreement } from "../../stats/calibration/agreement.ts";
+import {
+  type Agreement,
+  canBeJudged,
+  judgeAgreement,
+} from "../../stats/calibration/agreement.ts";
+import { type CellNoise, drawNoise } from "../../stats/calibration/draw-noise.ts";
+import { drawnTable } from "../../stats/calibration/drawn-outcomes.ts";
 import { type BinnedCauses, matchCauses, supportOfCauses } from "../../stats/causes/binned-causes.ts";
 import { boundCauses, type CauseBounds } from "../../stats/causes/cause-bounds.ts";
-import { type CauseNoise, causeNoiseFloor } from "../../stats/causes/cause-noise-floor.ts";
-import { type CauseScoring, type ScoredCause, scoreCauses } from "../../stats/causes/score-cause.ts";
+import { type CauseScoring, expectedOfCause, type ScoredCause, scoreCauses } from "../../stats/causes/score-cause.ts";
 import { type AuditOptions, type AuditPhase, BOUND_ALPHA, DEFAULT_DRAWS } from "../audit.ts";
+import { addAgreement, noiseOf } from "../audit-parts.ts";
 
 /** Predicted incidences and what became of the same people. */
 export interface CauseAuditInput {
@@ -98,15 +103,18 @@ export async function auditCauses(
   const scoring = prepareScoring(curves, outcomes, everyone.rows, options.bins);
   const scored = audited.map(({ name, rows }, g) => {
     tell("scoring")(g, audited.length);
-    return addPeople(scoreCauses(name, scoring, rows), outcomes, people, rows);
+    return addPeople(scoreCauses(name, scoring, rows), scoring, people, rows);
   });
   tell("scoring")(audited.length, audited.length);
   // Cause by cause, everyone first: the order of all that is judged together.
   let scores = curves.causes.flatMap((_, k) => scored.map((own) => own[k]));
   if (draws > 0) {
     const drawing = { draws, seed, ...present({ people }), onProgress: tell("drawing the noise floor") };
-    const floors = causeNoiseFloor(curves, outcomes, audited, drawing).causes.flat();
-    scores = scores.map((one, at) => addNoiseFloor(one, floors[at]));
+    const G = audited.length;
+    const judged = audited.map((_, g) => curves.causes.map((_cause, k) => canBeJudged(scores[k * G + g], curves.T)));
+    const rows = audited.map((one) => one.rows);
+    const noise = drawNoise(drawnTable(curves, outcomes), rows, { ...drawing, judged });
+    scores = scores.map((one, at) => addNoise(one, noise[at % G][Math.floor(at / G)]));
   }
   const { causes: bounds, ...drawn } = boundCauses(curves, outcomes, audited, {
     alpha: BOUND_ALPHA,
@@ -156,43 +164,21 @@ function prepareScoring(
 
 function addPeople(
   scores: readonly ScoredCause[],
-  outcomes: BinnedCauses,
+  scoring: CauseScoring,
   people: People | undefined,
   rows: Int32Array,
 ): readonly ScoredCause[] {
   if (people === undefined) return scores;
   return scores.map((one, k) => {
-    const own = outcomes.cause.map((cause) => (cause === k + 1 ? 1 : 0));
-    return { ...one, peopleWithEvents: countPeopleWithEvents(people, own, rows) };
+    const own = scoring.outcomes.cause.map((cause) => (cause === k + 1 ? 1 : 0));
+    const expected = expectedOfCause(scoring, k, rows, people);
+    return { ...one, peopleWithEvents: countPeopleWithEvents(people, own, rows), expectedEvents: expected };
   });
 }
 
-function addNoiseFloor(scores: ScoredCause, { noise, adjustedP }: CauseNoise): ScoredCause {
-  if (isAbsent(noise)) return { ...scores, absent: { ...scores.absent, noiseFloor: noise.absent } };
-  const { floor: ece, critical: eceCritical, p } = noise;
-  const adjusted = isAbsent(adjustedP) ? null : adjustedP;
-  return { ...scores, noiseFloor: { ece, eceCritical, p, adjustedP: adjusted } };
-}
-
-function addAgreement(
-  scores: ScoredCause,
-  { agreement, logrankAdjustedP, reason }: GroupAgreement,
-  unbounded: string | undefined,
-  bound: Measured,
-): CauseScores {
-  const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
-  const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
-  return {
-    ...scores,
-    logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
-    agreement,
-    bound: why !== null || isAbsent(bound) ? null : bound,
-    absent: {
-      ...scores.absent,
-      ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
-      ...(why === null ? {} : { bound: why }),
-    },
-  };
+function addNoise(scores: ScoredCause, cell: CellNoise): ScoredCause {
+  const { absentReasons, ...drawn } = noiseOf(cell);
+  return { ...scores, ...drawn, absent: { ...absentReasons, ...scores.absent } };
 }
 
 function countUnjudged({ bin, firstBin }: BinnedCauses): number {

@@ -10,6 +10,7 @@ import {
   judgeRequirement,
   type Requirement,
   type RequirementResult,
+  type UnknownOptions,
 } from "../requirements.ts";
 import type { CauseAuditTable } from "./audit-causes.ts";
 
@@ -17,6 +18,7 @@ import type { CauseAuditTable } from "./audit-causes.ts";
 export const CAUSE_REQUIRABLE: readonly string[] = [
   "n",
   "events",
+  "expectedEvents",
   "supported.bins",
   "concordance",
   "ece",
@@ -33,6 +35,9 @@ export const CAUSE_REQUIRABLE: readonly string[] = [
   "noiseFloor.eceCritical",
   "noiseFloor.p",
   "noiseFloor.adjustedP",
+  "departure.p",
+  "departure.adjustedP",
+  "departure.largestZ",
   "bound",
 ];
 
@@ -56,7 +61,7 @@ export function checkCauseRequirements(
 export function judgeCauseRequirements(
   requirements: readonly Requirement[],
   { causes }: CauseAuditTable,
-  options: { readonly strict?: boolean } = {},
+  options: UnknownOptions = {},
 ): RequirementResult[] {
   checkCauseRequirements(
     requirements,

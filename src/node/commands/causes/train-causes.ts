@@ -3,6 +3,7 @@
  * these scores, and report, requirements and what is printed follow.
  */
 import type { Backend } from "../../../compute/backend.ts";
+import { timeLabelOf } from "../../../report/data/describe-model.ts";
 import { present } from "../../../core/present.ts";
 import type { PreparedStudy } from "../../../study/prepare.ts";
 import { isStartStop, type Model } from "../../../training/model.ts";
@@ -53,7 +54,7 @@ export async function finishCauseTrain(
   printTraining(model, seconds);
   if (test !== null) {
     print("\non the test rows:");
-    printCauseAudit(test.audit, study.grid, toleranceOf(options));
+    printCauseAudit(test.audit, study.grid, toleranceOf(options), timeLabelOf(options.timeUnit, study.columns.origin));
   }
   printRequirements(results);
   printNextSteps(model, file.path, options);
