@@ -68,15 +68,23 @@ export function detectableDifference(
   return sd * detectableWithPower({ n: gaps.length, kind, rows: own[0].rows });
 }
 
+/** Found shifts, by degrees of freedom and power: a page asks for the same few many times. */
+const SHIFTS = new Map<string, number>();
+
 /** The shift of a noncentral t at which its two-sided test is significant with this power. */
 function shiftOfPower(df: number, power: number): number {
+  const key = `${df} ${power}`;
+  const known = SHIFTS.get(key);
+  if (known !== undefined) return known;
   let [low, high] = [0, 100];
   for (let k = 0; k < 60; k++) {
     const middle = (low + high) / 2;
     if (powerOfShift(df, middle) < power) low = middle;
     else high = middle;
   }
-  return (low + high) / 2;
+  const shift = (low + high) / 2;
+  SHIFTS.set(key, shift);
+  return shift;
 }
 
 /** Points of the midpoint rule over the standard deviation, and how far it reaches. */
