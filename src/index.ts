@@ -35,6 +35,7 @@ export {
 export type { BackendOption, Home } from "./library/home.ts";
 export {
   auditModel,
+  compare,
   discoverModel,
   explainPerson,
   fit,
@@ -46,6 +47,7 @@ export {
   predictPeople,
   reportCurves,
   summariseModel,
+  tune,
 } from "./library/page.ts";
 export type { KmPlotOptions } from "./library/with-home.ts";
 export type { Model } from "./training/model.ts";
@@ -63,7 +65,6 @@ export { modelToOnnx } from "./files/onnx/onnx.ts";
 
 export { type CauseCurves, causeCurves } from "./data/curves/cause-curves.ts";
 export type { Curves } from "./data/curves/curves.ts";
-export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export {
   type AuditCurvesOptions,
   auditCurves,
@@ -71,6 +72,7 @@ export {
   type CurveReportOptions,
   type CurvesAtTimes,
 } from "./library/audit-curves.ts";
+export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export type { AuditedRows } from "./verbs/audit-model.ts";
 export {
   auditCauses,
@@ -99,9 +101,9 @@ export type { ModelSummary } from "./verbs/summary/model-summary.ts";
 
 export { type BoostResult, boost } from "./verbs/boost.ts";
 export { boostCauses } from "./verbs/causes/boost-causes.ts";
-export { type Comparison, compare } from "./verbs/compare.ts";
+export type { Comparison } from "./verbs/compare.ts";
 export { type Discovery, discover } from "./verbs/discover/discover.ts";
-export { type TuneOutcome, tune } from "./verbs/tune.ts";
+export type { TuneOutcome } from "./verbs/tune.ts";
 
 // The statistics that people look for first; the others are in graduate-survival/stats and graduate-survival/models.
 

@@ -98,6 +98,8 @@ function examplePath(title: string): string {
   return join(modules, `${title.replace(/\W+/g, "-")}.mts`);
 }
 
+/** Milliseconds: the first of the TypeScript examples waits for all of them. */
+const PATIENCE = 300_000;
 const END = "end of an example";
 let printed: ReadonlyMap<string, string> | null = null;
 
@@ -149,41 +151,45 @@ describe("documentation examples", () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(examples)("$title", ({ language, code, title }) => {
-    switch (language) {
-      case "sh": {
-        const commands = code.replace(/\\\n\s*/g, " ").split("\n");
-        for (const line of commands.filter((text) => text.trim() !== "" && !text.startsWith("#"))) {
-          if (SET_UP.includes(line)) continue;
-          const [program, ...args] = splitWords(line.replace(/^npx graduate /, "graduate "));
-          expect(program, "only graduate's own commands and the set-up lines").toBe("graduate");
-          const { code, stdout, stderr } = runLine(args);
-          expect(code, stderr).toBe(0);
-          expect(stdout.length).toBeGreaterThan(0);
+  test.each(examples)(
+    "$title",
+    ({ language, code, title }) => {
+      switch (language) {
+        case "sh": {
+          const commands = code.replace(/\\\n\s*/g, " ").split("\n");
+          for (const line of commands.filter((text) => text.trim() !== "" && !text.startsWith("#"))) {
+            if (SET_UP.includes(line)) continue;
+            const [program, ...args] = splitWords(line.replace(/^npx graduate /, "graduate "));
+            expect(program, "only graduate's own commands and the set-up lines").toBe("graduate");
+            const { code, stdout, stderr } = runLine(args);
+            expect(code, stderr).toBe(0);
+            expect(stdout.length).toBeGreaterThan(0);
+          }
+          return;
         }
-        return;
+        case "ts": {
+          // What a console.log line promises in its comment is what it prints.
+          const promised = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);
+          expect(promised.length, "an example shows what it prints").toBeGreaterThan(0);
+          expect(printedBy(title).split("\n")).toEqual(promised);
+          return;
+        }
+        case "json":
+          expect(() => JSON.parse(code)).not.toThrow();
+          return;
+        // A page is opened by test/browser; Python and R are held against files by test/files/onnx.test.ts and
+        // test/recipes.
+        case "html":
+        case "python":
+        case "r":
+        case "text":
+          return;
+        default:
+          throw new Error(`${title}: a fenced block names sh, ts, json, html, python, r or text`);
       }
-      case "ts": {
-        // What a console.log line promises in its comment is what it prints.
-        const promised = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);
-        expect(promised.length, "an example shows what it prints").toBeGreaterThan(0);
-        expect(printedBy(title).split("\n")).toEqual(promised);
-        return;
-      }
-      case "json":
-        expect(() => JSON.parse(code)).not.toThrow();
-        return;
-      // A page is opened by test/browser; Python and R are held against files by test/files/onnx.test.ts and
-      // test/recipes.
-      case "html":
-      case "python":
-      case "r":
-      case "text":
-        return;
-      default:
-        throw new Error(`${title}: a fenced block names sh, ts, json, html, python, r or text`);
-    }
-  });
+    },
+    PATIENCE,
+  );
 });
 
 /** Lines of commands in blocks that no test can run: their tables, machines or pages are the reader's own. */

@@ -6,6 +6,7 @@ import { COMPARED_CAUSE_SCORES } from "../src/verbs/comparison/cause-differences
 import { COMPARED_SCORES } from "../src/verbs/comparison/differences.ts";
 import { SELECTION_RULES } from "../src/verbs/tuning/selection.ts";
 import { SETTING_NAMES } from "../src/verbs/tuning/settings.ts";
+import { strangersOf } from "./data/other-rows.ts";
 import { runCli, writeScratch } from "./cli/run-cli.ts";
 import { type Json, type JsonObject, type JsonPath, mutate } from "./json-mutations.ts";
 import { checkJson, describedCommands, type Schema, schemas } from "./json-schemas.ts";
@@ -289,8 +290,8 @@ beforeAll(() => {
   print("boost", "mcboost", [cox, GBSG, "--method", "mcboost", "--rounds", "3"]);
   print("boost", "reference", [cox, GBSG, "--reference", "--rounds", "3"]);
   print("boost", "carried out", [cox, GBSG, "--apply", saved]);
-  const lines = readFileSync(new URL("tables/gbsg.csv", import.meta.url), "utf8").split("\n");
-  const others = writeScratch("others-gbsg.csv", `${lines.slice(0, 300).join("\n")}\n`);
+  const people = readFileSync(new URL("tables/gbsg.csv", import.meta.url), "utf8");
+  const others = writeScratch("others-gbsg.csv", strangersOf(people, "age", 299));
   print("boost", "carried out and judged", [cox, others, "--apply", saved]);
 
   const mgus = "test/tables/mgus2.csv";

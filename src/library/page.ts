@@ -7,9 +7,11 @@ import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import { BackendError, InputError } from "../core/errors.ts";
 import type { Table } from "../data/table.ts";
+import type { PreparedStudy } from "../study/prepare.ts";
 import type { Model } from "../training/model.ts";
 import type { AuditOptions } from "../verbs/audit.ts";
 import type { AuditedRows } from "../verbs/audit-model.ts";
+import type { CompareChoices, CompareEvent, CompareOptions, Comparison } from "../verbs/compare.ts";
 import type { ModelDiscoverOptions, ModelDiscovery } from "../verbs/discover/discover-model.ts";
 import type { FitOptions, FitRequest } from "../verbs/fit.ts";
 import type { ModelStudy, OpenStudyOptions } from "../verbs/model-study.ts";
@@ -18,6 +20,8 @@ import type { PeoplePrediction, PeopleRequest } from "../verbs/people/predict-pe
 import type { Prediction } from "../verbs/predict.ts";
 import type { KmDocument } from "../verbs/statistics/km.ts";
 import type { ModelSummary } from "../verbs/summary/model-summary.ts";
+import type { TrainingRequest } from "../verbs/train-request.ts";
+import type { TuneChoices, TuneEvent, TuneOptions, TuneOutcome } from "../verbs/tune.ts";
 import type { CurveReportOptions } from "./audit-curves.ts";
 import { FittedModel } from "./fitted-model.ts";
 import type { Home } from "./home.ts";
@@ -131,6 +135,26 @@ export function discoverModel(
   options?: ModelDiscoverOptions,
 ): Promise<ModelDiscovery> {
   return at.discoverModelAt(home, study, backend, options);
+}
+
+/** Trains every method on every split and tests the differences from the first method. All runs share `request`. */
+export function compare(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  choices: CompareChoices,
+  options?: CompareOptions,
+): AsyncGenerator<CompareEvent, Comparison> {
+  return at.compareAt(home, study, request, choices, options);
+}
+
+/** Trains with every setting, scores on the validation rows and chooses. All runs share `request`. */
+export function tune(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  choices: TuneChoices,
+  options?: TuneOptions,
+): AsyncGenerator<TuneEvent, TuneOutcome> {
+  return at.tuneAt(home, study, request, choices, options);
 }
 
 /** The audit of any program's curves (`auditCurves`) as one HTML page. */

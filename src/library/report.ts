@@ -11,8 +11,8 @@ import { type GatherInput, gatherReport } from "../report/data/gather-report.ts"
 import { renderCauseReport } from "../report/page/render-cause-report.ts";
 import { renderReport } from "../report/page/render-report.ts";
 import { BIN_LABEL } from "../report/words/report-time.ts";
-import { type AuditOptions, DEFAULT_DRAWS, REPORT_REPLICATES } from "../verbs/audit.ts";
 import { auditCauseStudy, auditStudy } from "../verbs/acquaintance/audit-study.ts";
+import { type AuditOptions, DEFAULT_DRAWS, REPORT_REPLICATES } from "../verbs/audit.ts";
 import type { ModelStudy } from "../verbs/model-study.ts";
 import type { AuditedCurves, CurveReportOptions } from "./audit-curves.ts";
 import type { ReportOptions } from "./fitted-model.ts";

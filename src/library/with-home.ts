@@ -5,9 +5,17 @@
 import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";
 import { modelFromBytes } from "../files/model/model-file.ts";
+import type { PreparedStudy } from "../study/prepare.ts";
 import type { Model } from "../training/model.ts";
 import type { AuditOptions } from "../verbs/audit.ts";
 import { type AuditedRows, auditModel } from "../verbs/audit-model.ts";
+import {
+  type CompareChoices,
+  type CompareEvent,
+  type CompareOptions,
+  type Comparison,
+  compare,
+} from "../verbs/compare.ts";
 import {
   discoverModel,
   type ModelDiscoverOptions,
@@ -21,6 +29,8 @@ import { type Prediction, predict } from "../verbs/predict.ts";
 import type { KmDocument } from "../verbs/statistics/km.ts";
 import type { ModelSummary } from "../verbs/summary/model-summary.ts";
 import { summariseModel } from "../verbs/summary/summary.ts";
+import type { TrainingRequest } from "../verbs/train-request.ts";
+import { type TuneChoices, type TuneEvent, type TuneOptions, type TuneOutcome, tune } from "../verbs/tune.ts";
 import { type CurveReportOptions, openCurves } from "./audit-curves.ts";
 import { FittedModel } from "./fitted-model.ts";
 import { type Home, withBackend } from "./home.ts";
@@ -121,6 +131,43 @@ export async function reportCurvesAt(
 ): Promise<string> {
   const { reportAudited, settingsOf } = await import("./report.ts");
   return reportAudited(await openCurves(table, { ...options, ...settingsOf(options) }), options, home);
+}
+
+/** A plan of many runs, in this thread unless a runner has others. */
+export async function* compareAt(
+  home: Home,
+  study: PreparedStudy,
+  request: TrainingRequest,
+  choices: CompareChoices,
+  options: CompareOptions = {},
+): AsyncGenerator<CompareEvent, Comparison> {
+  if (options.runner !== undefined || options.backend !== undefined) {
+    return yield* compare(study, request, choices, options);
+  }
+  const backend = await home.openBackend();
+  try {
+    return yield* compare(study, request, choices, { ...options, backend });
+  } finally {
+    await backend.close();
+  }
+}
+
+export async function* tuneAt(
+  home: Home,
+  study: PreparedStudy,
+  request: TrainingRequest,
+  choices: TuneChoices,
+  options: TuneOptions = {},
+): AsyncGenerator<TuneEvent, TuneOutcome> {
+  if (options.runner !== undefined || options.backend !== undefined) {
+    return yield* tune(study, request, choices, options);
+  }
+  const backend = await home.openBackend();
+  try {
+    return yield* tune(study, request, choices, { ...options, backend });
+  } finally {
+    await backend.close();
+  }
 }
 
 /** How a plot looks. */

@@ -39,6 +39,8 @@ export const auditModel: typeof page.auditModel = (study, rows, ...rest) =>
   at.auditModelAt(home, study, rows, ...rest);
 export const discoverModel: typeof page.discoverModel = (study, ...rest) =>
   at.discoverModelAt(home, study, ...rest);
+export const compare: typeof page.compare = (...given) => at.compareAt(home, ...given);
+export const tune: typeof page.tune = (...given) => at.tuneAt(home, ...given);
 export const reportCurves: typeof page.reportCurves = (...given) => at.reportCurvesAt(home, ...given);
 export const plotKm: typeof page.plotKm = (...given) => at.plotKmAt(home, ...given);
 

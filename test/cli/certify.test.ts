@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Certificates } from "../../src/stats/certificates/certificates.ts";
+import { strangersOf } from "../data/other-rows.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const CURVES = join(root, "datasets", "nwtco", "example-curves.csv.gz");
@@ -124,8 +125,7 @@ describe("certificates of a model", () => {
   });
 
   test("of another table are those of its own rows", () => {
-    const lines = readFileSync(NWTCO, "utf8").split("\n");
-    const other = writeScratch("other.csv", `${lines.slice(0, 1500).join("\n")}\n`);
+    const other = writeScratch("other.csv", strangersOf(readFileSync(NWTCO, "utf8"), "age", 1499));
     const { certificates } = runJson<Audited>(["audit", model, other, "--draws", "0", "--certify", "0.05"]);
     expect(certificates?.groups[0]).toMatchObject({ n: 1499, basis: "audited rows" });
     expect(certificates?.assumes.join()).toMatch(/read off these rows/);

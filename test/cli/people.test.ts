@@ -115,7 +115,9 @@ describe("several rows a person", () => {
       "--draws",
       "0",
     ]);
+    // The same people, known by their cells.
     expect(warnings).toEqual([
+      "the model was trained on this table: only its 80 test rows are judged",
       "the model was trained with --id id, which the table does not have: rows are taken as independent",
     ]);
   });

@@ -2,6 +2,7 @@
 // certificates have its test rows alone.
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
+import { strangersOf } from "../data/other-rows.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const gbsg = "test/tables/gbsg.csv";
@@ -96,8 +97,7 @@ describe("a solved model on its own table", () => {
   });
 
   test("on rows of another table nothing is spent", () => {
-    const rows = readFileSync(`${root}${gbsg}`, "utf8").split("\n").slice(0, 401);
-    const other = writeScratch("others.csv", `${rows.join("\n")}\n`);
+    const other = writeScratch("others.csv", strangersOf(readFileSync(`${root}${gbsg}`, "utf8"), "age", 400));
     expect(runJson<Found>(["discover", solved, other, ...search])).toMatchObject({
       rows: { search: 200, confirm: 200 },
       which: { search: "rows", confirm: "rows" },
@@ -112,11 +112,7 @@ describe("a solved model without test rows", () => {
     ["discover", ["discover", whole, gbsg], "and the table has no others"],
     ["boost", ["boost", whole, gbsg], "and the table has no others"],
     ["boost with a share", ["boost", whole, gbsg, "--fit", "0.5"], "and the table has no others"],
-    [
-      "audit --certify",
-      ["audit", whole, gbsg, "--draws", "0", "--certify"],
-      "the model has seen rows that are to certify",
-    ],
+    ["audit --certify", ["audit", whole, gbsg, "--draws", "0", "--certify"], "none is left to judge it by"],
   ])("%s is refused, with a way out", (_, args, says) => {
     const { code, stdout, stderr } = runCli(args);
     expect([code, stdout]).toEqual([1, ""]);
@@ -125,9 +121,29 @@ describe("a solved model without test rows", () => {
     expect(text).toMatch(/give (a table of )?rows it has not seen/);
   });
 
-  test("the audit goes on, with its warning", () => {
-    const { warnings } = runJson<{ warnings: string[] }>(["audit", whole, gbsg, "--draws", "0"]);
-    expect(warnings[0]).toContain("the model was trained on every row of this table");
+  test("the audit is refused too; all rows are judged where that is asked for, with a warning", () => {
+    const refused = runCli(["audit", whole, gbsg, "--draws", "0"]);
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("--all-rows");
+    const all = ["audit", whole, gbsg, "--draws", "0", "--all-rows"];
+    const { warnings } = runJson<{ warnings: string[] }>(all);
+    expect(warnings).toEqual([
+      "the model was trained on this table: of the rows it has seen, what it learnt by heart will look right",
+    ]);
+    const certified = runCli([...all, "--certify"]);
+    expect(certified.stderr).toContain("the model has seen rows that are to certify it");
+  });
+
+  test("a part of its table is said to have rows that it knows", () => {
+    const rows = readFileSync(`${root}${gbsg}`, "utf8").split("\n").slice(0, 401);
+    const part = writeScratch("part.csv", `${rows.join("\n")}\n`);
+    const { warnings } = runJson<{ warnings: string[] }>(["audit", solved, part, "--draws", "0"]);
+    expect(warnings[0]).toMatch(
+      /^the model has learnt from about \d+ of these 400 rows, and nothing says which/,
+    );
+    const repair = runCli(["boost", solved, part]);
+    expect([repair.code, repair.stdout]).toEqual([1, ""]);
+    expect(repair.stderr.replaceAll(/\s+/g, " ")).toContain("of these 400 rows, and nothing says which");
   });
 });
 

@@ -18,3 +18,15 @@ export function permute(table: Table, k = 5): Table {
     Int32Array.from({ length: table.rows }, (_, row) => (row * k + 3) % table.rows),
   );
 }
+
+/** The first rows of a CSV file without quoted fields, with one number of each a little different. */
+export function strangersOf(text: string, name: string, rows: number, by = 0.25): string {
+  const [head, ...lines] = text.trimEnd().split("\n");
+  const place = head.replaceAll('"', "").split(",").indexOf(name);
+  if (place < 0) throw new Error(`no column: ${name}`);
+  const changed = lines.slice(0, rows).map((line) => {
+    const cells = line.split(",");
+    return cells.with(place, String(Number(cells[place]) + by)).join(",");
+  });
+  return `${[head, ...changed].join("\n")}\n`;
+}
