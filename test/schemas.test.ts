@@ -190,7 +190,7 @@ function plantMisread(): string {
     k % 2 === 0 ? "caf\u00e9" : "cafe\u0301",
     k % 8 === 0 ? "-999" : String(30 + (k % 17)),
   ]);
-  return writeScratch("misread.csv", csv(["pid", "time", "alive", "dose", "seen", "site", "lab"], rows));
+  return writeScratch("misread.csv", csv("pid,time,alive,dose,seen,site,lab", rows));
 }
 
 beforeAll(() => {
@@ -200,7 +200,7 @@ beforeAll(() => {
   print("describe", "later", [plantLater(), ...dated]);
   print("describe", "misread", [plantMisread(), ...outcome("time", "alive"), "--id", "pid"]);
   const numbered = Array.from({ length: 12 }, (_, k) => [String(20010101 + k), k % 2]);
-  const datesAsTimes = writeScratch("numbered.csv", csv(["time", "event"], numbered));
+  const datesAsTimes = writeScratch("numbered.csv", csv("time,event", numbered));
   print("describe", "dates as times", [datesAsTimes, ...outcome("time", "event")]);
   print("describe", "broken", [breakTable(), ...outcome("time", "event"), "--group", "x > 3"]);
   print("describe", "all events", ["test/tables/tiny_all_events.csv", ...outcome("time", "status")]);

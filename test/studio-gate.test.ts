@@ -232,3 +232,36 @@ test.each([
 ])("%s names no option on the page", (text, said) => {
   expect(withoutOptions(text)).toBe(said);
 });
+
+describe("cells with two meanings", () => {
+  const lines = Array.from(
+    { length: 60 },
+    (_, k) => `${20 + 9 * k},${k % 2},${k % 3 === 0 ? `1.${100 + k}` : 200 + k},${k % 7}`,
+  );
+
+  test("as a feature they block only while it is learnt from; the command says what was chosen", async () => {
+    const table = await read(["time,event,dose,x", ...lines]);
+    const gate = createGate(table);
+    const { blockers, findings } = gate(choose(table, {}));
+    expect(blockers).toMatchObject([{ code: "number.marks", column: "dose", overrule: null }]);
+    expect(findings.find(({ code }) => code === "number.marks")).toMatchObject({
+      mark: "point",
+      level: "error",
+    });
+    expect(gate(choose(table, { roles: { dose: "leave" } })).blockers).toEqual([]);
+    const command = describeRun(
+      table,
+      choose(table, { decimal: "comma", thousands: "point", asWritten: ["x"] }),
+    );
+    expect(command).toContain("--decimal comma --thousands point --as-written x");
+    expect(describeRun(table, choose(table, { dateOrder: "day-first" }))).toContain("--date-order day-first");
+  });
+
+  test("of the outcome they block, and so does an event column named for the others", async () => {
+    const alive = await read(["time,alive,x", ...lines.map((line) => line.split(",").slice(0, 3).join(","))]);
+    const chosen = choose(alive, { event: "alive", roles: { x: "leave" } });
+    expect(createGate(alive)(chosen).blockers[0]).toMatchObject({ code: "event.name", column: "alive" });
+    const told = { ...chosen, ...mean(chosen, ["0", "1"], "0", "event") };
+    expect(createGate(alive)(told).blockers.map(({ code }) => code)).toEqual(["features.none"]);
+  });
+});

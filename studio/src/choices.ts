@@ -1,5 +1,7 @@
 /** All that a person decides, as plain data: it is what is kept, if they want it kept. */
 
+import { present } from "graduate-survival/core";
+
 /** What a column is for, beside time and event. */
 export type Role = "learn" | "hold" | "person" | "leave";
 
@@ -27,6 +29,25 @@ export interface Reading {
   readonly category: readonly string[];
   /** Columns that are read as numbers, with decimal commas. */
   readonly number: readonly string[];
+  /** What stands before decimals and between thousands, where the table does not tell. */
+  readonly decimal?: "point" | "comma";
+  readonly thousands?: "point" | "comma";
+  /** Which part of 3/4/2024 is the month. */
+  readonly dateOrder?: "month-first" | "day-first";
+  /** Columns whose values are meant, however odd. */
+  readonly asWritten?: readonly string[];
+}
+
+/** How a file is read, of all choices. */
+export function pickReading({
+  category,
+  number,
+  decimal,
+  thousands,
+  dateOrder,
+  asWritten,
+}: Reading): Reading {
+  return { category, number, ...present({ decimal, thousands, dateOrder, asWritten }) };
 }
 
 /** Everything that a person has chosen. */

@@ -46,6 +46,8 @@ export interface FindingView {
   readonly level: FindingLevel;
   readonly column: string | null;
   readonly message: string;
+  /** Of numbers with a mark that may be read in two ways, the mark. */
+  readonly mark?: "point" | "comma";
 }
 
 /** A step curve, or points of a smooth one. */
@@ -179,12 +181,12 @@ export type PersonInput =
   | { readonly kind: "choice"; readonly name: string; readonly values: readonly string[] };
 
 export type {
-  PersonValues,
-  PersonRequest,
-  PersonView,
-  PersonCause,
-  PersonRisk,
   DriversView,
+  PersonCause,
+  PersonRequest,
+  PersonRisk,
+  PersonValues,
+  PersonView,
 } from "./people.ts";
 
 /** Another model's incidences of the rows of the table that is open, a file for each cause. */

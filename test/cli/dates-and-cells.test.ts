@@ -51,11 +51,18 @@ describe("dates as times", () => {
   test("give the fit that days give", () => {
     const dated = run("cox", "clinic.csv", ...OUTCOME, "--json");
     const plain = run("cox", "plain.csv", "--time", "days", "--event", "died", "--json");
-    const { warnings, ...fit } = JSON.parse(dated.stdout);
-    expect(warnings).toEqual(["vital is read as dead = event, alive = censored"]);
-    expect(fit).toEqual({ ...JSON.parse(plain.stdout), warnings: undefined });
+    const message = "vital is read as dead = event, alive = censored";
+    const { warnings, findings, ...fit } = JSON.parse(dated.stdout);
+    expect(warnings).toEqual([message]);
+    expect(findings).toMatchObject([{ code: "event.values", level: "note", column: "vital", message }]);
+    expect(fit).toEqual({ ...JSON.parse(plain.stdout), warnings: undefined, findings: undefined });
     const km = (args: readonly string[]) => JSON.parse(run("km", ...args, "--json").stdout);
-    expect(km(["clinic.csv", ...OUTCOME])).toEqual(km(["plain.csv", "--time", "days", "--event", "died"]));
+    const { findings: told, ...curves } = km(["clinic.csv", ...OUTCOME]);
+    expect(told).toEqual(findings);
+    expect(curves).toEqual({
+      ...km(["plain.csv", "--time", "days", "--event", "died"]),
+      findings: undefined,
+    });
   });
 
   test("are stored in the model, for audit, discover and boost", () => {

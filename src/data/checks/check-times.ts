@@ -1,8 +1,8 @@
 /**
  * Times that are numbers and yet no times: dates written as numbers (20010118), codes for "missing" (9999), and one
- * time far beyond all others (a slip of the unit or the keyboard). An error each, since one such time moves the end of every
- * curve; --as-written says that the values are meant. The rules and their rate of false alarms on honest tables are in
- * docs/decisions/022-nothing-misread.md.
+ * time far beyond all others (a slip of the unit or the keyboard). An error each, since one such time moves the end of
+ * every curve; --as-written says that the values are meant. The rules and their rate of false alarms on honest tables
+ * are in docs/decisions/022-nothing-misread.md.
  */
 import { log } from "../../core/elementary.ts";
 import { count, named, personal, say } from "../../core/sentence.ts";
@@ -26,8 +26,8 @@ const SPIKE_BEYOND = 1.1;
 const FAR = 10;
 /** … and on the scale of logarithms more than so many times as far from it as that is from the median. */
 const GAPS = 2;
-/** With fewer times there is no scale to measure a gap by, unless the gap is enormous. */
-const FEWEST_TIMES = 10;
+/** With fewer times the scale is a guess: only so many times the next one is far. */
+const FEWEST_TIMES = 40;
 const ENORMOUS = 1000;
 
 /** The two largest times, and how many rows have the largest. */
@@ -111,8 +111,7 @@ function findFarTime(column: Column, values: Float64Array, found: LargestTimes):
 
 function isFar({ n, largest, next }: LargestTimes, values: Float64Array): boolean {
   const ratio = largest / next;
-  if (n < FEWEST_TIMES) return ratio >= ENORMOUS;
-  if (ratio < FAR) return false;
+  if (ratio < (n < FEWEST_TIMES ? ENORMOUS : FAR)) return false;
   const median = values.filter((value) => value > 0).sort()[n >> 1];
   return log(ratio) > GAPS * log(next / median);
 }

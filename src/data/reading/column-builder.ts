@@ -13,6 +13,7 @@ import {
   createNotUtf8Error,
   findDecimalMark,
   isPlainId,
+  isPlainIdBytes,
   NUMBER_COLUMN_SHARE,
   type SlashDates,
   type UntypedColumn,
@@ -23,6 +24,7 @@ import {
   countMarksOfNumber,
   createMarkCensus,
   type MarkCensus,
+  tellsOfMarks,
 } from "./number-marks.ts";
 import {
   type DecimalMark,
@@ -264,7 +266,8 @@ function appendNumbers(builder: ColumnBuilder, block: FieldBlock): void {
   const values = builder.numbers;
   const rowEnd = builder.rows + block.rows;
   let { mark } = builder;
-  const { isId } = builder;
+  const { isId, marks } = builder;
+  let isOpen = !builder.knowsMarks;
   let missing = 0;
   for (let row = builder.rows, field = first; row < rowEnd; row++, field += stride) {
     const start = starts[field];
@@ -277,18 +280,10 @@ function appendNumbers(builder: ColumnBuilder, block: FieldBlock): void {
     const value = parseNumberBytes(bytes, start, end, mark ?? ".");
     if (Number.isFinite(value) && (mark !== undefined || !hasPoint(bytes, start, end))) {
       values[row] = value;
-      if (!builder.knowsMarks)
-        builder.knowsMarks = countMarksOfNumber(
-          builder.marks,
-          bytes,
-          start,
-          end,
-          value,
-          mark ?? ".",
-          row + 1,
-        );
-      if (isId && !builder.isRespelled)
-        builder.isRespelled = !isPlainId(decoder.decode(bytes.subarray(start, end)));
+      if (isOpen && tellsOfMarks(marks, bytes, start, end, value, mark)) {
+        isOpen = !countMarksOfNumber(marks, decoder.decode(bytes.subarray(start, end)), mark, row + 1);
+      }
+      if (isId && !isPlainIdBytes(bytes, start, end)) builder.isRespelled = true;
     } else if (Number.isNaN(value) && isMissingToken(bytes, start, end)) {
       values[row] = Number.NaN;
       missing++;
@@ -297,6 +292,7 @@ function appendNumbers(builder: ColumnBuilder, block: FieldBlock): void {
       mark = builder.mark;
     }
   }
+  builder.knowsMarks = !isOpen;
   builder.present += block.rows - missing;
 }
 

@@ -121,6 +121,13 @@ export function isPlainId(text: string): boolean {
   return PLAIN_ID.test(text);
 }
 
+/** The same of the bytes [start, end). */
+export function isPlainIdBytes(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > 15 || (bytes[start] === 0x30 && end - start > 1)) return false;
+  for (let k = start; k < end; k++) if (bytes[k] < 0x30 || bytes[k] > 0x39) return false;
+  return true;
+}
+
 /** What a column of numbers says beside its values: marks that may mean two things, texts that became one number. */
 function describeNumbers(
   { levels, codes, marks }: LevelCells,

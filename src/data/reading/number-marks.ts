@@ -67,7 +67,7 @@ const CERTAIN = [
 const BETWEEN = "[ \u00a0\u2009\u202f'\u2019]";
 const SPACED = new RegExp(`^[+-]?[1-9]\\d{0,2}(?:${BETWEEN}\\d{3})+(?:[.,]\\d*)?$`);
 const ALL_BETWEEN = new RegExp(BETWEEN, "g");
-const WHOLE = /^[+-]?[1-9]\d{2,}$/;
+const WHOLE = /^[+-]?\d{3,}$/;
 /** Digits of a number without a mark that says that thousands are not marked here. */
 const LONG_DIGITS = 4;
 /** No number that is written out has more characters. */
@@ -89,8 +89,9 @@ export function createMarkCensus(): MarkCensus {
 export function countMarks(census: MarkCensus, given: string, row = 0): void {
   const text = given.trim();
   if (WHOLE.test(text)) {
-    if (text.replace(/^[+-]/, "").length >= LONG_DIGITS) census.long ??= { text, row };
-    else census.hundreds ??= { text, row };
+    const digits = text.replace(/^[+-]/, "");
+    if (digits.length >= LONG_DIGITS) census.long ??= { text, row };
+    else if (digits[0] !== "0") census.hundreds ??= { text, row };
     return;
   }
   let isNumber = text.length <= MOST_CHARACTERS && !Number.isNaN(parseNumberText(text, "."));
@@ -123,45 +124,40 @@ export function mergeMarks(census: MarkCensus, part: MarkCensus): void {
 }
 
 const POINT_OR_COMMA = { ".": 0, ",": 1 } as const;
+const MARK_BYTES = [0x2e, 0x2c] as const;
+const AFTER_DIGITS = 0x3a;
 
 /**
- * The same for a cell that was read as a number with this mark, from its bytes [start, end); returns whether the column
- * now shows that the mark stands before decimals, so that nothing more can be learnt of it.
+ * Whether a cell that was read as a number with this mark, from its bytes [start, end), may tell more than those before
+ * it. Most cells tell nothing, and this is asked of each.
  */
-export function countMarksOfNumber(
-  census: MarkCensus,
+export function tellsOfMarks(
+  { grouped, long, hundreds }: MarkCensus,
   bytes: Uint8Array,
   start: number,
   end: number,
   value: number,
-  mark: DecimalMark,
-  row: number,
+  mark: DecimalMark | undefined,
 ): boolean {
-  const length = end - start;
-  if (length > MOST_CHARACTERS) return false;
-  if (length < 3) {
-    if (Number.isInteger(value)) return false;
-    census.decimal[POINT_OR_COMMA[mark]] ??= { text: String(value), row };
-    return true;
+  if (mark !== undefined && end - start > 3) {
+    const k = POINT_OR_COMMA[mark];
+    // Like the first of its kind, where three digits follow and no exponent.
+    if (bytes[end - 4] === MARK_BYTES[k])
+      return !(grouped[k] !== null && value >= 1 && value < 1000 && bytes[end - 2] < AFTER_DIGITS);
   }
-  const isMarked = length > 3 && bytes[end - 4] === (mark === "." ? 0x2e : 0x2c);
-  if (Number.isInteger(value) && !isMarked) {
-    if (Math.abs(value) >= 1000) census.long ??= { text: String(value), row };
-    else if (census.hundreds === null && Math.abs(value) >= 100)
-      census.hundreds = { text: String(value), row };
-    return false;
-  }
-  const k = POINT_OR_COMMA[mark];
-  if (census.grouped[k] !== null && isMarked && Math.abs(value) >= 1 && Math.abs(value) < 1000) {
-    // Like the first of its kind, unless it has an exponent.
-    if (isDigit(bytes[end - 1]) && isDigit(bytes[end - 2]) && isDigit(bytes[end - 3])) return false;
-  }
-  countMarks(census, String.fromCharCode(...bytes.subarray(start, end)), row);
-  return census.decimal[k] !== null;
+  if (!Number.isInteger(value)) return true;
+  return long === null && value >= (hundreds === null ? 100 : 1000);
 }
 
-function isDigit(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39;
+/** The same for one that tells; returns whether nothing more can be learnt: the mark stands before decimals. */
+export function countMarksOfNumber(
+  census: MarkCensus,
+  text: string,
+  mark: DecimalMark | undefined,
+  row: number,
+): boolean {
+  countMarks(census, text, row);
+  return mark !== undefined && census.decimal[POINT_OR_COMMA[mark]] !== null;
 }
 
 /** The marks as asked for, each of them implied by the other where only one is given. */

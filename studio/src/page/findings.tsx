@@ -82,7 +82,7 @@ function Finding({
           {isLeft ? (
             <>
               <span class="hint">{column} is left out.</span>
-              <ReadOtherwise code={code} column={column} studio={studio} actions={actions} />
+              <ReadOtherwise finding={finding} column={column} studio={studio} actions={actions} />
               <button type="button" class="quiet" onClick={() => actions.setRole(column, "learn")}>
                 Take {column} back
               </button>
@@ -101,7 +101,7 @@ function Finding({
                   Yes, it was
                 </button>
               )}
-              <ReadOtherwise code={code} column={column} studio={studio} actions={actions} />
+              <ReadOtherwise finding={finding} column={column} studio={studio} actions={actions} />
               <button type="button" onClick={() => actions.setRole(column, "leave")}>
                 Leave out {column}
               </button>

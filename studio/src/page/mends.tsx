@@ -14,6 +14,8 @@ type MendProps = StepProps & { readonly finding: FindingView; readonly table: Ta
 /** Cells that no choice on the page can make good. */
 const IN_THE_FILE = [
   "time.values",
+  "time.doubtful",
+  "date.mixed",
   "time.missing",
   "time.nonpositive",
   "event.values",
@@ -42,13 +44,23 @@ export function OutcomeMend({ finding, studio, actions, table }: MendProps) {
       );
     }
   }
-  const isEvent = code === "event.values" && column?.name === choices.event;
+  const isNamed = code === "event.name";
+  const isEvent = (code === "event.values" || isNamed) && column?.name === choices.event;
   const values = isEvent ? (column?.values ?? []) : [];
   if (values.length > 1 && values.length <= MOST_VALUES)
-    return <EventMend actions={actions} studio={studio} values={values} />;
+    return <EventMend actions={actions} studio={studio} values={values} isNamed={isNamed} />;
+  if (finding.column !== null && (code === "number.marks" || code === "date.ambiguous"))
+    return (
+      <div class="mend">
+        <ReadOtherwise finding={finding} column={finding.column} studio={studio} actions={actions} />
+      </div>
+    );
   if (!IN_THE_FILE.includes(code)) return null;
   return (
     <div class="mend">
+      {code === "time.doubtful" && finding.column !== null && (
+        <ReadOtherwise finding={finding} column={finding.column} studio={studio} actions={actions} />
+      )}
       <span class="hint">Correct or remove these rows in the file, and choose it again.</span>
       <FileDrop
         label="Corrected file"
@@ -64,12 +76,47 @@ export function OutcomeMend({ finding, studio, actions, table }: MendProps) {
 
 /** A column whose cells were not read as they were meant. */
 export function ReadOtherwise({
-  code,
+  finding: { code, mark },
   column,
   studio,
   actions,
-}: StepProps & { readonly code: string; readonly column: string }) {
+}: StepProps & { readonly finding: FindingView; readonly column: string }) {
   const { choices, gate } = studio;
+  if (code === "number.marks" && mark !== undefined) {
+    const other = mark === "point" ? "comma" : "point";
+    return (
+      <>
+        <button type="button" onClick={() => void actions.readAgain({ decimal: mark, thousands: other })}>
+          Its {mark}s stand before decimals
+        </button>
+        <button type="button" onClick={() => void actions.readAgain({ decimal: other, thousands: mark })}>
+          Its {mark}s stand between thousands
+        </button>
+      </>
+    );
+  }
+  if (code === "date.ambiguous") {
+    return (
+      <>
+        <button type="button" onClick={() => void actions.readAgain({ dateOrder: "month-first" })}>
+          3/4 is March 4
+        </button>
+        <button type="button" onClick={() => void actions.readAgain({ dateOrder: "day-first" })}>
+          3/4 is 3 April
+        </button>
+      </>
+    );
+  }
+  if (code === "time.doubtful" || code === "number.sentinel") {
+    return (
+      <button
+        type="button"
+        onClick={() => void actions.readAgain({ asWritten: [...(choices.asWritten ?? []), column] })}
+      >
+        The values of {column} are meant as they are
+      </button>
+    );
+  }
   if (code === "number.comma") {
     return (
       <button
@@ -89,8 +136,14 @@ export function ReadOtherwise({
 }
 
 /** Several values that happened: all of them are causes, or one is the event. */
-function EventMend({ studio, actions, values }: StepProps & { readonly values: ColumnView["values"] }) {
-  const nothing = listNothing(values);
+function EventMend({
+  studio,
+  actions,
+  values,
+  isNamed,
+}: StepProps & { readonly values: ColumnView["values"]; readonly isNamed: boolean }) {
+  // Where the column's name turns its values around, none of them means nothing by itself.
+  const nothing = isNamed ? [] : listNothing(values);
   const happened = values.filter((value) => !nothing.includes(value));
   return (
     <div class="mend">

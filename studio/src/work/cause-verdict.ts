@@ -12,12 +12,7 @@ import {
   tableSourceFromBytes,
 } from "graduate-survival";
 import { InputError, present } from "graduate-survival/core";
-import {
-  binOutcomes,
-  readCauseCurves,
-  readHistory,
-  resolveGroups,
-} from "graduate-survival/data";
+import { binOutcomes, readCauseCurves, readHistory, resolveGroups } from "graduate-survival/data";
 import { type CauseReportInput, describeCommand, timeLabelOf } from "graduate-survival/report";
 import type { Study } from "graduate-survival/study";
 import {

@@ -5,7 +5,7 @@
 import { readTable, tableSourceFromBytes } from "graduate-survival";
 import { InputError } from "graduate-survival/core";
 import { sha256 as hashBytes, toHex } from "graduate-survival/files";
-import { NO_CHOICES } from "../choices.ts";
+import { NO_CHOICES, pickReading } from "../choices.ts";
 import type { Choices, Desk, FromDesk, Kept, Reading, TableFile, TableView } from "../protocol.ts";
 import { viewColumns } from "./columns.ts";
 import { createGate } from "./gate.ts";
@@ -47,18 +47,17 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     return loading;
   }
 
-  async function openBytes(
-    name: string,
-    bytes: Uint8Array<ArrayBuffer>,
-    { category, number }: Reading,
-  ): Promise<TableView> {
+  async function openBytes(name: string, bytes: Uint8Array<ArrayBuffer>, asked: Reading): Promise<TableView> {
+    const reading = pickReading(asked);
+    const { number, decimal, thousands } = reading;
     const onProgress = (read: number) =>
       tell({ type: "progress", words: `reading ${name}`, share: read / bytes.length });
     const table = await readTable(tableSourceFromBytes(name, bytes), {
-      ...{ category, number, onProgress },
-      ...(number.length === 0 ? {} : { decimal: "comma" as const }),
+      ...reading,
+      onProgress,
+      // Columns are read as numbers where they have decimal commas.
+      ...(number.length === 0 || decimal || thousands ? {} : { decimal: "comma" as const }),
     });
-    const reading = { category, number };
     opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), reading, gate: createGate(table) };
     const columns = viewColumns(table);
     return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns, table) };

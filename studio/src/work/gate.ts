@@ -12,6 +12,7 @@ import {
   type Finding,
   inspectHistory,
   type OutcomeColumns,
+  outcomeNames,
 } from "graduate-survival/data";
 import type { Blocker, Choices, FindingView, GateView } from "../protocol.ts";
 import { createObserver, type Observed } from "./observed.ts";
@@ -71,10 +72,14 @@ function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
 }
 
 /** With its advice as far as the page can follow it. */
-function viewFinding({ code, level, column, message, sentence: { hint = "" } }: Finding): FindingView {
+function viewFinding(finding: Finding): FindingView {
+  const { code, level, column, message, evidence, sentence } = finding;
+  const { hint = "" } = sentence;
   const said = hint === "" ? message : message.slice(0, -hint.length).replace(/[:.]? $/, "");
   const advice = withoutOptions(hint);
-  return { code, level, column, message: advice === "" ? said : `${said}. ${advice}` };
+  const mark = evidence.mark === "point" || evidence.mark === "comma" ? evidence.mark : undefined;
+  const shown = advice === "" ? said : `${said}. ${advice}`;
+  return { code, level, column, message: shown, ...(code === "number.marks" && present({ mark })) };
 }
 
 /** Too few to say anything of everyone, whom no list of groups has; none at all are refused. */
@@ -110,6 +115,9 @@ function listBlockers(table: Table, choices: Choices, { view, independent }: Sea
     const { message, code, level, column } = finding;
     if (level !== "error") return [];
     const named = column === null ? {} : { column };
+    // A feature of two readings is refused where it is learnt from.
+    const isFeature = column !== null && !outcomeNames(outcomeOf(choices)).includes(column);
+    if (code === "number.marks" && isFeature && !learnt.has(column)) return [];
     if (!isLeak(finding)) return [{ message, code, ...named, overrule: null }];
     const isTaken = column !== null && learnt.has(column) && !choices.allowLeak.includes(column);
     return isTaken ? [{ message, code, column, overrule: "allowLeak" }] : [];

@@ -191,9 +191,9 @@ export function createModelDesk({ tell, table: openedTable, written, readAgain }
     const unit = choices.unit || (origin === undefined ? unitOfName(time) : UNIT_OF_DATES);
     const command = describeAudit(name, opened?.name ?? "TABLE", unit);
     if (opened === null) return show(unjudged(own), name, command, unit);
-    const { category: known, number } = opened.reading;
+    const { category: known } = opened.reading;
     const category = [...new Set([...known, ...categoriesOf(own)])];
-    if (category.length > known.length) await readAgain({ category, number });
+    if (category.length > known.length) await readAgain({ ...opened.reading, category });
     const { table, sha256 } = requireTable();
     const { backend } = await backends.open(choices.train);
     const judging = { backend, seed: 1, unit, sha256, command, say };
