@@ -1,7 +1,7 @@
 /**
- * Hashes of what rows say. Equal cells have equal hashes, whatever file they came from: a number is hashed by its value,
- * and so is the level of a category that is written as a number; every other cell is hashed by its text. A hash of whole
- * rows adds up what each column says under its name, so the order of columns does not matter.
+ * Hashes of what rows say. Equal cells have equal hashes, whatever file they came from: a number is hashed by its
+ * value, and so is the level of a category that is written as a number; every other cell is hashed by its text. A hash
+ * of whole rows adds up what each column says under its name, so the order of columns does not matter.
  */
 import { type Column, cellText, isMissing, type Table } from "./table.ts";
 

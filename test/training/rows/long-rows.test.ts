@@ -48,7 +48,11 @@ describe("the rows that a run trains and chooses on", () => {
 
   test("have a limit each, follow no period, and do not depend on the order of the table", () => {
     const table = longTable(800_000);
-    const sets = { train: range(600_000), validation: range(800_000).subarray(600_000), test: new Int32Array() };
+    const sets = {
+      train: range(600_000),
+      validation: range(800_000).subarray(600_000),
+      test: new Int32Array(),
+    };
     const { train, validation } = sampleRows({ table, columns, split: sets }, 1);
     expect([train.length, validation.length]).toEqual([MOST_TRAINING_ROWS, MOST_VALIDATION_ROWS]);
     const even = train.filter((row) => row % 2 === 0).length;
