@@ -262,8 +262,8 @@ describe("a file that is no model", () => {
       "model.trailing",
       new RegExp(`${2 * tiny.length} bytes`),
     ],
-    ["version 7", edited(8, 7), "model.version", /newer format: 7 \(this program knows 1 to 6\)/],
-    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 6\)/],
+    ["version 8", edited(8, 8), "model.version", /newer format: 8 \(this program knows 1 to 7\)/],
+    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 7\)/],
     ["a header of 4 GB", edited(12, 0xffffffff), "model.size", /4294967295/],
     [
       "a header of one byte more",

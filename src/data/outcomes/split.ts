@@ -4,9 +4,9 @@
  * outcome are numbered in the order of a hash of all their columns, and the number is part of the hash; only rows that
  * are equal in every cell go by their places. `splitByOrder` draws by the places of rows alone, as versions 0.1 and 0.2
  * did. Sizes of a draw: train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, with valid
- * rounded down. A draw stratified by the event keeps these sizes and gives each set its share of the events, rounded up or down
- * (largest remainders). Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have
- * several rows, sizes are shares of the people, and all rows of a person go to one set.
+ * rounded down. A draw stratified by the event keeps these sizes and gives each set its share of the events, rounded up
+ * or down (largest remainders). Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where
+ * people have several rows, sizes are shares of the people, and all rows of a person go to one set.
  */
 
 import { InputError, nameRows } from "../../core/errors.ts";

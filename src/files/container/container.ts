@@ -9,7 +9,7 @@
 import { FormatError } from "../../core/errors.ts";
 import { sha256 } from "./checksum.ts";
 
-export const FILE_VERSION = 6;
+export const FILE_VERSION = 7;
 /** Files of version 1 (graduate 0.1.0) lack fields that are now optional. */
 const OLDEST_VERSION = 1;
 const PRELUDE_BYTES = 24;
