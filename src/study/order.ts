@@ -1,6 +1,6 @@
 /**
  * An order of rows and columns that does not hang on how a table is written. What learns from a study takes rows in the
- * order of what they say: by outcome, then column by column, then by group; and it takes columns by their names, and the
+ * order of what they say: by outcome, then column by column, then by group. It takes columns by their names, and the
  * levels of a category by how often they occur. Numbers are turned so that more goes with more events than expected
  * without them. So what is learnt does not depend on the order of rows and columns, on the units, signs and zeros of
  * numbers, or on the names of levels. Rows that are equal in all of this keep the table's order.
@@ -195,7 +195,7 @@ function signOf(values: ArrayLike<number>, rows: Int32Array, residuals: Float64A
 /** Places of values: the most frequent first, then by residuals, then as they stand. */
 function rankValues<Value>(
   known: readonly Value[],
-  valueOf: (row: number) => Value,
+  readValue: (row: number) => Value,
   rows: Int32Array,
   residuals: Float64Array,
 ): Int32Array {
@@ -204,7 +204,7 @@ function rankValues<Value>(
   const scores = new Float64Array(known.length);
   if (known.length > 0) {
     rows.forEach((row, i) => {
-      const k = at.get(valueOf(row));
+      const k = at.get(readValue(row));
       if (k === undefined) return;
       counts[k]++;
       scores[k] += residuals[i];

@@ -83,7 +83,7 @@ async function* runTraining(
     train: orderRows(study, sampled.train),
     validation: orderRows(study, sampled.validation),
   };
-  const learnt = openLongRows(study, sampled.train === split.train ? used.train : split.train);
+  const learnt = openLongRows(study, split.train);
   refuseNoEvents(study, learnt);
   // Cells that cannot be encoded are refused now, not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
-import { splitByOrder } from "../../src/data/outcomes/split.ts";
+import { splitTable } from "../../src/data/outcomes/split.ts";
+import { readTableFile } from "../../src/node/options/table-options.ts";
 import { formatNumber, formatP } from "../../src/report/words/text-table.ts";
 import type { Certificates } from "../../src/stats/certificates/certificates.ts";
 import type { AuditedScores, AuditTable } from "../../src/verbs/audit.ts";
@@ -67,7 +68,7 @@ describe("of one group", () => {
     const { intervals: _, ...plain } = one;
     expect(trained.groups[0]).toEqual(plain);
     const { ece, distanceL2, distanceVariance, supported, paper } = one;
-    expect(supported).toEqual({ bins: 90, ece, distanceL2, distanceVariance });
+    expect(supported).toEqual({ bins: 96, ece, distanceL2, distanceVariance });
     expect([paper.ece, paper.distanceL2, paper.totalScore]).not.toEqual([ece, distanceL2, one.totalScore]);
     expect(one.intervals?.supported.ece).toEqual(one.intervals?.ece);
     expect(one.intervals?.distanceL2Root.estimate).toBeCloseTo(Math.sqrt(distanceL2 ?? 0), 12);
@@ -104,7 +105,7 @@ describe("of one group", () => {
       "r.m.s. gap": gap,
       below: formatNumber(one.intervals?.distanceL2Root.upper),
     });
-    expect(certificate).toMatchObject({ bins: "90", "observed gap": gap, tight: formatNumber(one.bound) });
+    expect(certificate).toMatchObject({ bins: "96", "observed gap": gap, tight: formatNumber(one.bound) });
   });
 
   test("the report has them under their names", () => {
@@ -158,13 +159,14 @@ describe("of one group", () => {
     expect(verdict.concordance.before).toBe(audited.overall.concordance);
   });
 
-  test("discover's observed and predicted events are the audit's", () => {
+  test("discover's observed and predicted events are the audit's", async () => {
     const asked = ["--columns", "age", "--cross", "1", "--json"];
     const found = JSON.parse(run(["discover", model, TABLE, ...asked])) as Discovery;
     const { expression, confirm } = found.groups[0];
     // Validation and test rows confirm: a split that calls both of them test.
-    const rows = readFileSync(TABLE, "utf8").trimEnd().split("\n").length - 1;
-    const { train } = splitByOrder(rows, { seed: 1 });
+    const table = await readTableFile(TABLE, {});
+    const { rows } = table;
+    const { train } = splitTable(table, { time: "edrel", event: "rel" }, { seed: 1 });
     const seen = new Set(train);
     const split = Array.from({ length: rows }, (_, row) => `${row + 1},${seen.has(row) ? "train" : "test"}`);
     const file = writeScratch("confirm.csv", `row,set\n${split.join("\n")}\n`);

@@ -10,7 +10,7 @@ import { createReferenceBackend } from "../../src/compute/reference.ts";
 import type { WasmBackend } from "../../src/compute/wasm/wasm-backend.ts";
 import { InputError } from "../../src/core/errors.ts";
 import { encode } from "../../src/data/encode/encode.ts";
-import type { Encoder } from "../../src/data/encode/encoder.ts";
+import type { Encoder, NumberEncoding } from "../../src/data/encode/encoder.ts";
 import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
 import type { GroupExpression } from "../../src/data/groups/group-expression.ts";
 import { evaluateGroup } from "../../src/data/groups/group-members.ts";

@@ -7,7 +7,7 @@ import { type Split, splitTable } from "../../src/data/outcomes/split.ts";
 import { type CategoryColumn, type Column, selectRows, type Table } from "../../src/data/table.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
-import { type FitRequest, fit } from "../../src/verbs/fit.ts";
+import { type FitRequest, fit as fitModel } from "../../src/verbs/fit.ts";
 import { predict } from "../../src/verbs/predict.ts";
 
 /** The most that a survival may change. */
@@ -87,11 +87,11 @@ afterAll(() => backend.close());
 
 interface Fitted {
   readonly model: Model;
-  readonly survival: Float64Array;
+  readonly survival: Float32Array | Float64Array;
 }
 
 async function fitTable(own: Table, asked: FitRequest = request): Promise<Fitted> {
-  const model = await fit(own, asked, backend);
+  const model = await fitModel(own, asked, backend);
   return { model, survival: (await predict(model, own, backend)).curves.survival };
 }
 

@@ -1,7 +1,7 @@
 /**
  * How a number enters a model besides or instead of as it is written, decided by its training values alone:
- *   logarithm      a number whose values are strongly skewed enters as log(x − k), with k below all of them and such that
- *                  the logarithms are not skewed (Stata's lnskew0); skewed to the left, as −log(k − x)
+ *   logarithm      a number whose values are strongly skewed enters as log(x − k), with k below all of them and such
+ *                  that the logarithms are not skewed (Stata's lnskew0); skewed to the left, as −log(k − x)
  *   codes          a number with three to six values (a stage, a grade, a dose) has a 0/1 column for each value with
  *                  enough rows, beside the number: the step from 1 to 2 need not be that from 3 to 4
  * Neither depends on the number's unit, on its zero or on its sign. Neither is used unless it is asked for.
@@ -16,7 +16,7 @@ const SKEWED = 1.5;
 const LESS_SKEWED = 0.5;
 /** How often the stretch of c is halved; it is a few dozen units of log(c) long. */
 const HALVINGS = 40;
-/** The least c, as a share of the distance from the outermost value to the median: low values must not be spread out. */
+/** The least c, as a share of the way from the outermost value to the median: low values must not be spread out. */
 const LEAST_SHARE = 0.25;
 /** Values that decide c: of more, as many quantiles. */
 const MOST_VALUES = 4096;
@@ -45,8 +45,8 @@ export function unshapeNumber(shaped: number, { logFloor, logFrom = 0, logSign }
 }
 
 /**
- * The logarithm that a number enters by; null where it enters as it is. `sorted` are the training values, ascending. The
- * number c = |k − the outermost value on the short side| is the floor: values beyond that side count as the outermost.
+ * The logarithm that a number enters by; null where it enters as it is. `sorted` are the training values, ascending.
+ * The distance c of k from the outermost value on the short side is the floor: values beyond that count as it.
  */
 export function fitLog(sorted: Float64Array): NumberShape | null {
   const N = sorted.length;

@@ -3,10 +3,10 @@
  * row says, not by its place: by a hash of its id or, without ids, of its time, event and entry. Rows with the same
  * outcome are numbered in the order of a hash of all their columns, and the number is part of the hash; only rows that
  * are equal in every cell go by their places. `splitByOrder` draws by the places of rows alone, as versions 0.1 and 0.2
- * did. Sizes of a draw: train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, with valid rounded
- * down. A draw stratified by the event keeps these sizes and gives each set its share of the events, rounded up or down
- * (largest remainders). Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have
- * several rows, sizes are shares of the people, and all rows of a person go to one set.
+ * did. Sizes of a draw: train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, with valid
+ * rounded down. A draw stratified by the event keeps these sizes and gives each set its share of the events, rounded up
+ * or down (largest remainders). Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where
+ * people have several rows, sizes are shares of the people, and all rows of a person go to one set.
  */
 
 import { InputError, nameRows } from "../../core/errors.ts";
@@ -52,15 +52,19 @@ const SPLIT_STREAM = 0x5e7;
 
 /** The columns whose cells decide a draw: the id or, without one, the others. */
 export interface SplitColumns extends PersonColumn {
+  /** Time to the event or to censoring. */
   readonly time: string;
+  /** The column that says whether the event happened. */
   readonly event: string;
+  /** When a row came under observation. */
   readonly entry?: string;
+  /** The same where people have several rows. */
   readonly start?: string;
 }
 
 /**
- * Divides the rows of a table at random by what they say, the same way for the same seed. `people`, where they have been
- * read before, are those of the id column.
+ * Divides the rows of a table at random by what they say, the same way for the same seed. `people`, where they have
+ * been read before, are those of the id column.
  */
 export function splitTable(table: Table, columns: SplitColumns, options: SplitOptions): Split {
   const { id } = columns;
@@ -105,8 +109,8 @@ function orderByKeys(keys: Float64Array): Int32Array {
 }
 
 /**
- * A random key for each row, by the hash of its outcome and its number among the rows with the same outcome. Without the
- * number, all rows that are censored on the last day would be in one set.
+ * A random key for each row, by the hash of its outcome and its number among the rows with the same outcome. Without
+ * the number, all rows that are censored on the last day would be in one set.
  */
 export function drawRowKeys(
   table: Table,

@@ -1,8 +1,9 @@
 /**
  * Long tables. A run that ends in the solve fits its start, trains its network and makes its choices on at most
  * MOST_TRAINING_ROWS training and MOST_VALIDATION_ROWS validation rows, drawn from all of them by what they say; the
- * last solve, which says what the curves are, takes every row. Early stopping shows a network some hundred thousand rows at most,
- * however many there are. Rows that a backend need not hold are encoded block by block whenever they are wanted.
+ * last solve, which says what the curves are, takes every row. Early stopping shows a network some hundred thousand
+ * rows at most, however many there are. Rows that a backend need not hold are encoded block by block whenever they are
+ * wanted.
  */
 import { present } from "../../core/present.ts";
 import type { EncodedBlock } from "../../data/encode/encode.ts";

@@ -62,8 +62,8 @@ export function dropLstm(
 }
 
 /**
- * Least squares of a parabola through values at 0, ¼, ½, ¾ and 1: the weights of the values in its slope at 0 and in its
- * quadratic term.
+ * Least squares of a parabola through values at 0, ¼, ½, ¾ and 1: the weights of the values in its slope at 0 and in
+ * its quadratic term.
  */
 const SLOPE = [-108, 26, 80, 54, -52].map((weight) => weight / 35);
 const BEND = [80, -40, -80, -40, 80].map((weight) => weight / 35);

@@ -237,8 +237,8 @@ function refuseResume(ended: number, members: number): InputError {
 }
 
 /**
- * Parts of nearly equal size, each in ascending order; if people are given, parts of people with all their rows. What is
- * drawn are places among the rows as they are given.
+ * Parts of nearly equal size, each in ascending order; if people are given, parts of people with all their rows. What
+ * is drawn are places among the rows as they are given.
  */
 export function cutRows(
   rows: Int32Array,
