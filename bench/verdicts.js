@@ -21,7 +21,10 @@ const SCENARIOS = {
   right: { who: () => false },
   "late, one group of 500": { who: ({ a }) => a === 0, gap: (t) => 0.1 * Math.max(0, (2 * t) / T - 1) },
   "late, one group of 100": { who: ({ c }) => c === 0, gap: (t) => 0.25 * Math.max(0, (2 * t) / T - 1) },
-  "early, one group of 500": { who: ({ a }) => a === 0, gap: (t) => 0.08 * Math.min((4 * t) / T, (4 / 3) * (1 - t / T)) },
+  "early, one group of 500": {
+    who: ({ a }) => a === 0,
+    gap: (t) => 0.08 * Math.min((4 * t) / T, (4 / 3) * (1 - t / T)),
+  },
   "5 points, everyone": { who: () => true, gap: (t) => 0.05 * Math.min(1, (4 * t) / T) },
   "hazards × 1.3, one group of 500": { who: ({ a }) => a === 0, ratio: 1.3 },
   "hazards × 1.8, one group of 100": { who: ({ c }) => c === 0, ratio: 1.8 },
@@ -43,7 +46,8 @@ function simulate(seed, { who, gap = () => 0, ratio = 1 }, censoring) {
   const off = people.map(who);
   const mean = new Float64Array(T + 1);
   const count = off.filter(Boolean).length;
-  for (let i = 0; i < N; i++) if (off[i]) for (let t = 1; t <= T; t++) mean[t] += survival[i * T + t - 1] / count;
+  for (let i = 0; i < N; i++)
+    if (off[i]) for (let t = 1; t <= T; t++) mean[t] += survival[i * T + t - 1] / count;
   const bin = new Int32Array(N);
   const event = new Uint8Array(N);
   for (let i = 0; i < N; i++) {
@@ -95,6 +99,8 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
       return `${which} ${share.toFixed(3)} ± ${Math.sqrt((share * (1 - share)) / count).toFixed(3)}`;
     });
     const each = Math.round((performance.now() - started) / count);
-    console.log(`${name}, ${censoring} (${Math.round(events)} events): ${shares.join(", ")}; ${each} ms an audit`);
+    console.log(
+      `${name}, ${censoring} (${Math.round(events)} events): ${shares.join(", ")}; ${each} ms an audit`,
+    );
   }
 }

@@ -241,7 +241,15 @@ beforeAll(() => {
   print("cox", "infinite", single);
 
   const [cox, net] = [scratch("cox.model"), scratch("net.model")];
-  const required = ["--allow-unknown", "--require", "ece<1", "--require", 'group "many nodes": ece<0.5', "--require", "n>9999"];
+  const required = [
+    "--allow-unknown",
+    "--require",
+    "ece<1",
+    "--require",
+    'group "many nodes": ece<0.5',
+    "--require",
+    "n>9999",
+  ];
   const quick = [...alone, "--network", "mlp", "--steps", "2", "--hidden", "2", "--draws", "10"];
   print("train", "cox model", [
     ...inGbsg,
@@ -646,7 +654,17 @@ const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   km: ["observed", "n"],
   cox: ["observed", "cause"],
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
-  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents", ...DEPARTURE, "causes"],
+  train: [
+    "ensemble",
+    "people",
+    "model",
+    "requirements",
+    "report",
+    "intervals",
+    "peopleWithEvents",
+    ...DEPARTURE,
+    "causes",
+  ],
   audit: ["requirements", "report", "intervals", "peopleWithEvents", ...DEPARTURE],
   compare: ["people", "peopleWithEvents", ...DEPARTURE],
   discover: ["people", "designEffect"],

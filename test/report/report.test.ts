@@ -399,8 +399,7 @@ describe("verdicts", () => {
       events: over.events ?? 50,
       expectedEvents: over.expected ?? over.events ?? 50,
       supported: { ...input.audit.overall.supported, bins: over.bins ?? 100 },
-      noiseFloor:
-        over.p === null ? null : { ece: 0.01, eceCritical: 0.02, p: 0.5, adjustedP: 0.5 },
+      noiseFloor: over.p === null ? null : { ece: 0.01, eceCritical: 0.02, p: 0.5, adjustedP: 0.5 },
       departure:
         over.p === null
           ? null
@@ -509,12 +508,18 @@ describe("verdicts", () => {
       "Disagrees: further from the observed than chance explains (curves at single times, all groups considered): " +
         "from 12 years on, up to 10.6 points too high; it could be off by up to 20.0 points on average over time.",
     );
-    expect(verdictSentence(events)).toContain("(number of events, all groups considered): by 12 years, 45 events");
+    expect(verdictSentence(events)).toContain(
+      "(number of events, all groups considered): by 12 years, 45 events",
+    );
     expect(verdictSentence(events, false)).not.toContain("45");
   });
 
   test("a picture that shows a curve outside its limits is explained where the verdict sees no disagreement", () => {
-    const line = (values: readonly number[]) => [1, ...values, ...new Array<number>(102 - values.length).fill(0)];
+    const line = (values: readonly number[]) => [
+      1,
+      ...values,
+      ...new Array<number>(102 - values.length).fill(0),
+    ];
     const curve = {
       predicted: line([0.9, 0.8, 0.5, 0.4]),
       observed: line([0.9, 0.8, 0.6, 0.55]),

@@ -84,7 +84,12 @@ function printAt({ at, incidence }: CauseScores, { edges }: TimeGrid): void {
 function printVerdicts(judged: readonly JudgedCause[]): void {
   print("");
   printTable(
-    [nameColumn("group"), { title: "cause" }, ...numberColumns("r.m.s. gap", "up to", "p", "adj. p"), { title: "verdict" }],
+    [
+      nameColumn("group"),
+      { title: "cause" },
+      ...numberColumns("r.m.s. gap", "up to", "p", "adj. p"),
+      { title: "verdict" },
+    ],
     judged.map(({ cause, scores, word }) => [
       scores.name,
       cause,
@@ -129,8 +134,7 @@ function sayVerdicts(judged: readonly JudgedCause[], tolerance: number): string[
     ...(doubtful.length === 0
       ? []
       : [
-          "worth a second look (doubtful by itself; among so many chance may explain it): " +
-            names(doubtful),
+          "worth a second look (doubtful by itself; among so many chance may explain it): " + names(doubtful),
         ]),
     ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
   ];

@@ -12,7 +12,7 @@ export function printHistories(all: readonly AuditedScores[], T: number): void {
   const calibration = hasEntries ? [] : ["ECE", "floor", "ECE p", "IBS"];
   const titles = ["n", "events", "observed", "expected", "O/E", "C", ...calibration];
   printTable(
-    [nameColumn("group"), ...numberColumns(...titles, "distance", "indiv. p", "drawn p", "p", "adj. p", "bins")],
+    [nameColumn("group"), ...numberColumns(...titles, "distance", "indiv. p", "p", "adj. p", "bins")],
     all.map((scores) => [
       scores.name,
       String(scores.n),
@@ -31,7 +31,6 @@ export function printHistories(all: readonly AuditedScores[], T: number): void {
           ]),
       formatNumber(scores.atRisk?.distance, 2),
       formatP(scores.logrankIndividual.p),
-      formatP(scores.atRisk?.noiseFloor?.p),
       formatP(scores.departure?.adjustedP == null ? null : scores.departure.p),
       formatP(scores.departure?.adjustedP),
       `${scores.supported.bins}/${T}`,
@@ -52,8 +51,8 @@ function sayColumns(hasEntries: boolean, hasWeights: boolean): string {
     `observed, expected: events, and the sum of everyone's own hazards while at risk (${counted}). C: the paper's ` +
     `concordance${hasEntries ? ", which compares people under observation at the same time" : ""}. distance: the ` +
     "mean of (O - E)²/V over blocks of time, about 1 for a perfect model. indiv. p: logrank of observed against " +
-    "expected; drawn p: its rank among outcomes drawn from the curves" +
-    `${hasEntries ? ", given that each row got to its entry" : ""}; p: that of the largest departure, of events up to ` +
-    `any time${hasEntries ? "" : " or of the curves"}; adj. p allows for all groups. bins: up to the last with at least ten at risk.`
+    "expected; p: how often outcomes drawn from the curves" +
+    `${hasEntries ? ", given that each row got to its entry," : ""} depart as much, in events up to any time` +
+    `${hasEntries ? "" : " or in curves"}; adj. p allows for all groups. bins: up to the last with at least ten at risk.`
   );
 }

@@ -206,7 +206,10 @@ export function addRequireOptions(command: Command): Command {
       repeatedOption,
       [],
     )
-    .option("--allow-unknown", "a requirement that cannot be judged, for want of events or follow-up, fails nothing")
+    .option(
+      "--allow-unknown",
+      "a requirement that cannot be judged, for want of events or follow-up, fails nothing",
+    )
     .addOption(new Option("--strict", "nothing: what cannot be judged is not met").hideHelp());
 }
 

@@ -154,7 +154,10 @@ function listRevealing({ groups, curves, model }: GatherInput): ReadonlySet<stri
   const all = learnt.find(({ name }) => name === "all")?.n ?? 0;
   const named = learnt
     .filter(({ name }) => name !== "all")
-    .map((one) => ({ ...one, ...present({ expression: groups.find(({ name }) => name === one.name)?.expression }) }));
+    .map((one) => ({
+      ...one,
+      ...present({ expression: groups.find(({ name }) => name === one.name)?.expression }),
+    }));
   return new Set([...findRevealing(audited, curves.N), ...findRevealing(named, all)]);
 }
 

@@ -126,8 +126,10 @@ export function findRevealing(groups: readonly SizedGroup[], all: number): Reado
   for (const inner of open) {
     const members = new Set(Array.from(inner.rows ?? []));
     const surrounds = (outer: SizedGroup) =>
-      isFew(outer.n - inner.n) && Array.from(outer.rows ?? []).filter((row) => members.has(row)).length === inner.n;
-    if (members.size > 0 && open.some((outer) => !hidden.has(outer.name) && surrounds(outer))) hidden.add(inner.name);
+      isFew(outer.n - inner.n) &&
+      Array.from(outer.rows ?? []).filter((row) => members.has(row)).length === inner.n;
+    if (members.size > 0 && open.some((outer) => !hidden.has(outer.name) && surrounds(outer)))
+      hidden.add(inner.name);
   }
   return hidden;
 }

@@ -135,13 +135,12 @@ function lowerFirst(text: string): string {
 }
 
 function describeOff(off: readonly ReportGroup[], data: ReportData): readonly Html[] {
-  return off
-    .slice(0, MOST_NAMES)
-    .map((group) => {
-      const { when } = group.verdict;
-      const isShown = when !== null && showsWhen(group.verdict, group.scores, createCells(data.hidesSmallCells));
-      return html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} ${isShown ? upperFirst(`${when.words}. `) : ""}`;
-    });
+  return off.slice(0, MOST_NAMES).map((group) => {
+    const { when } = group.verdict;
+    const isShown =
+      when !== null && showsWhen(group.verdict, group.scores, createCells(data.hidesSmallCells));
+    return html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} ${isShown ? upperFirst(`${when.words}. `) : ""}`;
+  });
 }
 
 /** Where the picture of a group shows its curve outside the pointwise limits, and chance explains it. */

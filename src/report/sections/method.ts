@@ -16,18 +16,24 @@ function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readon
     ],
     [
       "Disagrees",
-      "Further from the observed than chance explains, all groups considered: one of the two adjusted p-values " +
-        `is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). A perfect model has any group ` +
+      "Further from the observed than chance explains, all groups considered: the adjusted p-value of its departure " +
+        `is at most ${FAMILY_LEVEL}. A perfect model has any group ` +
         `disagree in at most ${100 * FAMILY_LEVEL} of 100 reports.`,
     ],
     [
+      "Departure",
+      "The most surprising of three: the r.m.s. gap, the largest gap at any single time in standard errors of the " +
+        "model’s own null, and the number of events; ranked among the same of outcomes drawn from the curves. So it sees " +
+        "what comes late, or passes.",
+    ],
+    [
       "No disagreement shown",
-      "Neither test finds one. That is no agreement: “up to” says how far off the group could still be. Green " +
+      "The test finds none. That is no agreement: “up to” says how far off the group could still be. Green " +
         `where that is less than ${tolerancePoints(tolerance)}.`,
     ],
     [
       "Too few events to say",
-      `Fewer than ${MINIMUM_EVENTS} events; or followed too briefly, ten people at risk for less than a quarter ` +
+      `Fewer than ${MINIMUM_EVENTS} events, observed and expected; or followed too briefly, ten people at risk for less than a quarter ` +
         "of the time up to the horizon. Where most events come early, a model trained with a shorter horizon can " +
         "be judged.",
     ],
@@ -63,7 +69,7 @@ function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readon
     [
       "Adjusted p",
       "The same with all groups considered: how often the worst of them all would reach this by chance (for ECE " +
-        "from the draws themselves, for the logrank test by Holm).",
+        "and departures from the draws themselves, for the logrank test by Holm).",
     ],
     [
       "Observed ÷ predicted",

@@ -184,7 +184,8 @@ events are right. Price: nats of log-likelihood that a unit of slack costs.</p>
 <tbody>${constraints.map((one) => {
     // Nothing is said of a few people but that there are few.
     const shown = cells.shows(one.n);
-    const number = (value: number | null | undefined, digits: number) => (shown ? formatNumber(value, digits) : "–");
+    const number = (value: number | null | undefined, digits: number) =>
+      shown ? formatNumber(value, digits) : "–";
     const values: readonly (string | Html)[] = [
       cells.text(one.n),
       cells.text(one.events, one.n),

@@ -118,7 +118,11 @@ function sayStretch(
   const at = momentIn(time);
   const isToEnd = toBin >= last;
   if (fromBin === toBin && !isToEnd) return `at ${at(fromBin)}, ${sizeOf(gap)}`;
-  const stretch = !isToEnd ? `from ${at(fromBin)} to ${at(toBin)}` : fromBin === 1 ? "throughout" : `from ${at(fromBin)} on`;
+  const stretch = !isToEnd
+    ? `from ${at(fromBin)} to ${at(toBin)}`
+    : fromBin === 1
+      ? "throughout"
+      : `from ${at(fromBin)} on`;
   return `${stretch}, up to ${sizeOf(gap)}`;
 }
 
@@ -153,7 +157,8 @@ export function sayOutside(
     if (sideAt(t) === 0) continue;
     const fromBin = t;
     let gap = gapAt(t);
-    while (t < last && sideAt(t + 1) === sideAt(fromBin)) if (Math.abs(gapAt(++t)) > Math.abs(gap)) gap = gapAt(t);
+    while (t < last && sideAt(t + 1) === sideAt(fromBin))
+      if (Math.abs(gapAt(++t)) > Math.abs(gap)) gap = gapAt(t);
     if (worst === null || Math.abs(gap) > Math.abs(worst.gap)) worst = { fromBin, toBin: t, gap };
   }
   if (worst === null) return null;
@@ -294,7 +299,11 @@ export function verdictSentence(verdict: ReportVerdict, showsEvents = true): str
 }
 
 /** Whether the words of a departure hold no count of events that must not be printed. */
-export function showsWhen({ when }: ReportVerdict, { n, events: all }: Pick<Scores, "n" | "events">, cells: Cells): boolean {
+export function showsWhen(
+  { when }: ReportVerdict,
+  { n, events: all }: Pick<Scores, "n" | "events">,
+  cells: Cells,
+): boolean {
   const events = when?.events ?? null;
   return events === null || (cells.shows(events, n) && (events === all || cells.shows(events, all)));
 }
@@ -305,7 +314,10 @@ function afterColon(when: DepartureWhen | null, showsEvents: boolean): string {
 }
 
 /** The words of sayOutside in a panel. */
-export function outsideSentence({ isDoubtful }: ReportVerdict, { words, chance }: { words: string; chance: string }): string {
+export function outsideSentence(
+  { isDoubtful }: ReportVerdict,
+  { words, chance }: { words: string; chance: string },
+): string {
   const stretch = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}, outside the pointwise limits`;
   return isDoubtful
     ? `Worth a second look: ${words}, outside the pointwise limits. A perfect model departs as much in ${chance} samples of such rows; among so many groups chance may explain it.`

@@ -91,7 +91,8 @@ export function judgeAgreement(groups: readonly Judged[], T: number): readonly G
   return groups.map(({ departure }, g): GroupAgreement => {
     const logrankAdjustedP = logrankPs[g] === null ? null : adjusted[next++];
     const lack = lacking[g];
-    if (lack !== null) return { agreement: "tooFewEvents", isDoubtful: false, test: null, logrankAdjustedP, ...lack };
+    if (lack !== null)
+      return { agreement: "tooFewEvents", isDoubtful: false, test: null, logrankAdjustedP, ...lack };
     const isDrawn = departure !== null && departure.adjustedP !== null;
     const test = isDrawn
       ? { name: STATISTICS[departure.statistic], p: departure.p, adjusted: departure.adjustedP }

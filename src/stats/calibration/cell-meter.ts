@@ -84,11 +84,17 @@ export function openMeter(table: DrawnTable, rows: ArrayLike<number>, knots: rea
     if (isAbsent(mean)) return mean.absent;
     if (key === "paperEce") return K === 1 ? null : "it is of one kind of event";
     // As of scores that are undefined (rankObserved).
-    return last > 0 ? null : K === 1 ? "the metric itself is undefined on these rows" : "no bin with follow-up";
+    return last > 0
+      ? null
+      : K === 1
+        ? "the metric itself is undefined on these rows"
+        : "no bin with follow-up";
   };
   return {
     ...{ K, T, last, means, knots, hasCurves, rows: rows.length },
-    scales: hasCurves ? scalesOfCurves(table, outcomes, rows, means, last) : each(() => scaleOf([], [], [], 0)),
+    scales: hasCurves
+      ? scalesOfCurves(table, outcomes, rows, means, last)
+      : each(() => scaleOf([], [], [], 0)),
     departures: each(() => new Float64Array(length)),
     events: each(() => ({ observed: new Float64Array(length), expected: new Float64Array(length) })),
     hasVariance: each(() => false),
@@ -128,8 +134,10 @@ function scalesOfCurves(
   const free = (t: number) => (K === 1 ? curves[0][t] : 1 - curves.reduce((sum, one) => sum + one[t], 0));
   const { atRisk } = tallyBins(outcomes, undefined, rows);
   // (Σw)²/Σw² people.
-  const squares = weight && tallyBins({ T, bin, event: outcomes.event, weight: weight.map((w) => w * w) }, undefined, rows);
-  const people = squares === undefined ? atRisk : atRisk.map((n, t) => (n > 0 ? (n * n) / squares.atRisk[t] : 0));
+  const squares =
+    weight && tallyBins({ T, bin, event: outcomes.event, weight: weight.map((w) => w * w) }, undefined, rows);
+  const people =
+    squares === undefined ? atRisk : atRisk.map((n, t) => (n > 0 ? (n * n) / squares.atRisk[t] : 0));
   const hazards = curves.map((curve) =>
     curve.map((value, t) => {
       if (t === 0) return 0;
@@ -154,7 +162,11 @@ function scalesOfCurves(
 }
 
 /** Keeps what was observed, which is at index 0 of the draws; under late entry the scales follow from it. */
-export function keepObserved(meter: CellMeter, { counts, expected, variance }: DrawnOutcomes, isWeighted: boolean): void {
+export function keepObserved(
+  meter: CellMeter,
+  { counts, expected, variance }: DrawnOutcomes,
+  isWeighted: boolean,
+): void {
   const { K, T, knots, events, departures, hasCurves } = meter;
   const B = knots.length;
   const scales: NullScale[] = [];
@@ -179,7 +191,10 @@ export function keepObserved(meter: CellMeter, { counts, expected, variance }: D
 }
 
 /** When, in bins, and how far a group's cause departs. */
-export function describeSpan({ last, knots, departures, events, scales, hasCurves }: CellMeter, k: number): Span {
+export function describeSpan(
+  { last, knots, departures, events, scales, hasCurves }: CellMeter,
+  k: number,
+): Span {
   const { deviation } = scales[k];
   const end = hasCurves ? last : knots.length;
   const own = departures[k];

@@ -10,7 +10,14 @@
  * standard deviation of a p over seeds is below .005. Tables on which that would be more than MOST_ROW_DRAWS do not grow.
  */
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import { type CellMeter, chooseKnots, describeSpan, keepObserved, openMeter, type Span } from "./cell-meter.ts";
+import {
+  type CellMeter,
+  chooseKnots,
+  describeSpan,
+  keepObserved,
+  openMeter,
+  type Span,
+} from "./cell-meter.ts";
 import { type RankedDeparture, rankDepartures } from "./departures.ts";
 import { type DrawnOutcomes, type DrawnTable, drawOutcomes, orderDraws } from "./drawn-outcomes.ts";
 import { type CellValues, createValues, measureCurves, measureEvents } from "./measure-draws.ts";
@@ -171,9 +178,7 @@ function judge(
   );
   const cut = (one: Float64Array) => one.subarray(0, 1 + common);
   const ranked = rankDepartures(
-    cells.map(({ g, k, surprises }) =>
-      judged[g][k] ? { statistics: surprises.statistics.map(cut) } : null,
-    ),
+    cells.map(({ g, k, surprises }) => (judged[g][k] ? { statistics: surprises.statistics.map(cut) } : null)),
   );
   const adjust = (key: "ece" | "paperEce") =>
     rankTogether(
@@ -216,9 +221,13 @@ interface CellSurprises {
 /** Of the statistics that are defined, in the order of DEPARTURE_STATISTICS. */
 function surprisesOf({ meter, values, events, draws }: GroupNoise, k: number): CellSurprises {
   const scale = meter.scales[k];
-  const map = (of: Float64Array, surprise: (value: number) => number) => of.subarray(0, 1 + draws).map(surprise);
+  const map = (of: Float64Array, surprise: (value: number) => number) =>
+    of.subarray(0, 1 + draws).map(surprise);
   const gap = { name: "rmsGap", values: () => map(values[k].square, (one) => surpriseOfSquare(one, scale)) };
-  const z = { name: "largestZ", values: () => map(values[k].largest, (one) => surpriseOfLargest(one, scale)) };
+  const z = {
+    name: "largestZ",
+    values: () => map(values[k].largest, (one) => surpriseOfLargest(one, scale)),
+  };
   const chi2 = { name: "events", values: () => map(events[k], (one) => -logChiSquareUpperTail(one, 1)) };
   const used = [...(meter.without(k, "ece") === null ? [gap] : []), ...(scale.bins > 0 ? [z] : []), chi2];
   return {

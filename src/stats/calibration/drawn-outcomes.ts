@@ -171,7 +171,8 @@ export function drawOutcomes(
       if (isFirst || kind === "overlapping") random = openRandom(person);
       if (isFirst) gone = kind === "path" ? new Uint8Array(draws) : null;
       fillRow(block, place - from, order.rows[place], drawing);
-      if (kind === "recurrent") drawRecurrent(block, place - from, order.rows[place], drawing, random.uniform);
+      if (kind === "recurrent")
+        drawRecurrent(block, place - from, order.rows[place], drawing, random.uniform);
       else drawRow(block, place - from, order.rows[place], drawing, random.uniform, gone);
       if (place + 1 === order.starts[person + 1]) person++;
     }
@@ -239,7 +240,8 @@ function openGroup({ table, draws, knots, order }: Drawing, rows: ArrayLike<numb
   fillGuide(guide, G, 0, T);
   const sums = (count = 1 + draws) => new Float64Array(count * K * knots.length);
   const size = (K + 1) * (T + 1);
-  const counts = (length: number) => (weight === undefined ? new Int32Array(length) : new Float64Array(length));
+  const counts = (length: number) =>
+    weight === undefined ? new Int32Array(length) : new Float64Array(length);
   return {
     places: Int32Array.from(rows, (row) => placeOf[row]).sort(),
     G,
@@ -339,7 +341,8 @@ function drawRow(
       outcome[at] = STAY;
       continue;
     }
-    const of = K === 1 || bin > T ? 0 : causeAt(incidence, row * K * T, K, T, bin, level - survival[base + bin]);
+    const of =
+      K === 1 || bin > T ? 0 : causeAt(incidence, row * K * T, K, T, bin, level - survival[base + bin]);
     const index = bin > T ? never : of * (T + 1) + bin;
     // Nobody is censored before the own bin, so an event up to then is observed.
     outcome[at] = bin <= last ? index : OPEN - index;
@@ -399,7 +402,13 @@ function drawRecurrent(
 }
 
 /** Adds the rows at places [from, end) that a group has to its counts, draw by draw: the counts of one draw are few. */
-function recordBlock(group: GroupDraws, block: BlockDraws, from: number, end: number, drawing: Drawing): void {
+function recordBlock(
+  group: GroupDraws,
+  block: BlockDraws,
+  from: number,
+  end: number,
+  drawing: Drawing,
+): void {
   const { draws, knots, order, never } = drawing;
   const { T, bin: ownBin } = drawing.table;
   const { places, counts, stayed } = group;
@@ -439,7 +448,13 @@ function recordBlock(group: GroupDraws, block: BlockDraws, from: number, end: nu
 }
 
 /** Adds what was observed of the same rows, and to the rows that stay so those that would. */
-function recordObserved(group: GroupDraws, block: BlockDraws, first: number, from: number, drawing: Drawing): void {
+function recordObserved(
+  group: GroupDraws,
+  block: BlockDraws,
+  first: number,
+  from: number,
+  drawing: Drawing,
+): void {
   const { table, order, never } = drawing;
   const { T, bin: ownBin, cause, firstBin } = table;
   for (let i = first; i < group.next; i++) {

@@ -137,7 +137,11 @@ export function measureEvents(
 /** |O − E|/√V; where hazards leave no variance, any difference is beyond all chance. */
 function standardise(difference: number, variance: number): number {
   const size = Math.abs(difference);
-  return variance > NO_VARIANCE ? size / Math.sqrt(variance) : size > NO_DIFFERENCE ? Number.POSITIVE_INFINITY : 0;
+  return variance > NO_VARIANCE
+    ? size / Math.sqrt(variance)
+    : size > NO_DIFFERENCE
+      ? Number.POSITIVE_INFINITY
+      : 0;
 }
 
 const NO_VARIANCE = 1e-12;

@@ -15,16 +15,17 @@ import {
 } from "../../data/curves/cause-curves.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import { type BinnedOutcomesInput, toInt32 } from "../../data/plain-input.ts";
-import {
-  type Agreement,
-  canBeJudged,
-  judgeAgreement,
-} from "../../stats/calibration/agreement.ts";
+import { type Agreement, canBeJudged, judgeAgreement } from "../../stats/calibration/agreement.ts";
 import { type CellNoise, drawNoise } from "../../stats/calibration/draw-noise.ts";
 import { drawnTable } from "../../stats/calibration/drawn-outcomes.ts";
 import { type BinnedCauses, matchCauses, supportOfCauses } from "../../stats/causes/binned-causes.ts";
 import { boundCauses, type CauseBounds } from "../../stats/causes/cause-bounds.ts";
-import { type CauseScoring, expectedOfCause, type ScoredCause, scoreCauses } from "../../stats/causes/score-cause.ts";
+import {
+  type CauseScoring,
+  expectedOfCause,
+  type ScoredCause,
+  scoreCauses,
+} from "../../stats/causes/score-cause.ts";
 import { type AuditOptions, type AuditPhase, BOUND_ALPHA, DEFAULT_DRAWS } from "../audit.ts";
 import { addAgreement, noiseOf } from "../audit-parts.ts";
 
@@ -111,7 +112,9 @@ export async function auditCauses(
   if (draws > 0) {
     const drawing = { draws, seed, ...present({ people }), onProgress: tell("drawing the noise floor") };
     const G = audited.length;
-    const judged = audited.map((_, g) => curves.causes.map((_cause, k) => canBeJudged(scores[k * G + g], curves.T)));
+    const judged = audited.map((_, g) =>
+      curves.causes.map((_cause, k) => canBeJudged(scores[k * G + g], curves.T)),
+    );
     const rows = audited.map((one) => one.rows);
     const noise = drawNoise(drawnTable(curves, outcomes), rows, { ...drawing, judged });
     scores = scores.map((one, at) => addNoise(one, noise[at % G][Math.floor(at / G)]));

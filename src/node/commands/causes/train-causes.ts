@@ -54,7 +54,12 @@ export async function finishCauseTrain(
   printTraining(model, seconds);
   if (test !== null) {
     print("\non the test rows:");
-    printCauseAudit(test.audit, study.grid, toleranceOf(options), timeLabelOf(options.timeUnit, study.columns.origin));
+    printCauseAudit(
+      test.audit,
+      study.grid,
+      toleranceOf(options),
+      timeLabelOf(options.timeUnit, study.columns.origin),
+    );
   }
   printRequirements(results);
   printNextSteps(model, file.path, options);
