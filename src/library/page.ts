@@ -8,6 +8,7 @@ import { createReferenceBackend } from "../compute/reference.ts";
 import { BackendError, InputError } from "../core/errors.ts";
 import type { Table } from "../data/table.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
+import type { Study } from "../study/study.ts";
 import type { Model } from "../training/model.ts";
 import type { AuditOptions } from "../verbs/audit.ts";
 import type { AuditedRows } from "../verbs/audit-model.ts";
@@ -120,7 +121,7 @@ export function openStudy(
 
 /** Predicts and scores some rows of a model's study. */
 export function auditModel(
-  study: ModelStudy,
+  study: Study & { readonly model: Model },
   rows: Int32Array,
   backend?: Backend | null,
   options?: AuditOptions,

@@ -6,6 +6,7 @@ import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";
 import { modelFromBytes } from "../files/model/model-file.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
+import type { Study } from "../study/study.ts";
 import type { Model } from "../training/model.ts";
 import type { AuditOptions } from "../verbs/audit.ts";
 import { type AuditedRows, auditModel } from "../verbs/audit-model.ts";
@@ -107,7 +108,7 @@ export function openStudyAt(
 
 export function auditModelAt(
   home: Home,
-  study: ModelStudy,
+  study: Study & { readonly model: Model },
   rows: Int32Array,
   given?: Given,
   options?: AuditOptions,
