@@ -57,12 +57,17 @@ export function lockFile(path: string, hint: string): () => void {
   }
   held.add(lock);
   const touching = setInterval(() => touch(lock), TOUCH_EVERY).unref();
-  const forget = cleanAtEnd({ remove: () => unlinkSync(lock) });
+  const remove = () => {
+    const holder = readHolder(lock);
+    // After an hour of sleep it may be another machine's.
+    if (holder?.pid === process.pid && holder.host === HOST) removeQuietly(lock);
+  };
+  const forget = cleanAtEnd({ remove });
   return () => {
     clearInterval(touching);
     forget();
     held.delete(lock);
-    removeQuietly(lock);
+    remove();
   };
 }
 
