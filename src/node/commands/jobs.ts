@@ -59,7 +59,7 @@ export function addJobs(program: Command): void {
     .argument("[plan]", "its name, or the beginning of it");
   addQueueAddress(
     command,
-    "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required); GRADUATE_QUEUE_KEY checks results",
+    "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required); GRADUATE_QUEUE_KEY seals results",
   )
     .option(
       "--results <file>",

@@ -50,20 +50,34 @@ const held = new Set<string>();
 export function lockFile(path: string, hint: string): () => void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return () => undefined;
   const lock = `${nameFile(path)}.lock`;
-  if (!create(lock)) {
+  const remove = () => {
     const holder = readHolder(lock);
-    if (!isStale(lock, holder) || !takeOver(lock)) throw refuseLocked(path, lock, holder, hint);
-    warn(`${lock} was left by ${sayHolder(holder)}, which has ended: it is taken over`);
+    // After an hour of sleep it may be another machine's.
+    if (held.has(lock) && holder?.pid === process.pid && holder.host === HOST) removeQuietly(lock);
+  };
+  // Before the lock is made: a signal that comes in between would leave it.
+  const forget = cleanAtEnd({ remove });
+  try {
+    take(path, lock, hint);
+  } catch (error) {
+    forget();
+    throw error;
   }
   held.add(lock);
   const touching = setInterval(() => touch(lock), TOUCH_EVERY).unref();
-  const forget = cleanAtEnd({ remove: () => unlinkSync(lock) });
   return () => {
     clearInterval(touching);
     forget();
+    remove();
     held.delete(lock);
-    removeQuietly(lock);
   };
+}
+
+function take(path: string, lock: string, hint: string): void {
+  if (create(lock)) return;
+  const holder = readHolder(lock);
+  if (!isStale(lock, holder) || !takeOver(lock)) throw refuseLocked(path, lock, holder, hint);
+  warn(`${lock} was left by ${sayHolder(holder)}, which has ended: it is taken over`);
 }
 
 /** At the end of its links; where nothing is there yet, in its real folder. */

@@ -68,9 +68,15 @@ export async function openGrowingFile(
   const target = await orRefuse(() => followLinks(path));
   await removeLeftovers(target);
   const beside = namePart(target);
-  const file = await orRefuse(() => open(beside, "wx"));
+  let opened: FileHandle | undefined;
+  // Before the file is there: a signal that comes in between would leave it.
+  const forget = cleanAtEnd({ remove: () => removeQuietly(beside), close: async () => opened?.close() });
+  const file = await orRefuse(() => open(beside, "wx")).catch((error) => {
+    forget();
+    throw error;
+  });
+  opened = file;
   let isOpen = true;
-  const forget = cleanAtEnd({ remove: () => removeQuietly(beside), close: () => file.close() });
   const settle = () => {
     isOpen = false;
     forget();

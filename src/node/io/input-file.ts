@@ -237,14 +237,18 @@ export async function openStreamedSource(path: string, reads: number): Promise<S
 }
 
 async function spool(name: string, chunks: AsyncIterable<Uint8Array>): Promise<StreamedSource> {
-  let folder: string;
+  let folder: string | undefined;
+  const remove = () => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  // Before the folder is there: a signal that comes in between would leave it.
+  const forget = cleanAtEnd({ remove });
   try {
     folder = mkdtempSync(join(tmpdir(), "graduate-"));
   } catch (error) {
+    forget();
     throw createUnwritableError(tmpdir(), "what comes in by the pipe", error);
   }
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const forget = cleanAtEnd({ remove });
   const close = () => {
     forget();
     remove();

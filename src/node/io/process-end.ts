@@ -18,18 +18,27 @@ export interface Leftover {
 const leftovers = new Set<Leftover>();
 const SIGNALS = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
+let isWatching = false;
+
 /** Removes it at the end of the process; the function returned takes that back. */
 export function cleanAtEnd(leftover: Leftover): () => void {
   leftovers.add(leftover);
-  if (leftovers.size === 1) {
+  if (!isWatching) {
+    isWatching = true;
     process.on("exit", removeAll);
-    for (const signal of SIGNALS) process.once(signal, endBySignal);
+    for (const signal of SIGNALS) process.on(signal, endBySignal);
   }
   return () => {
-    if (!leftovers.delete(leftover) || leftovers.size > 0) return;
-    process.off("exit", removeAll);
-    for (const signal of SIGNALS) process.off(signal, endBySignal);
+    // A signal that has come but was not heard yet would be lost if nobody listened now.
+    if (leftovers.delete(leftover) && leftovers.size === 0) setImmediate(stopWatching).unref();
   };
+}
+
+function stopWatching(): void {
+  if (leftovers.size > 0 || !isWatching) return;
+  isWatching = false;
+  process.off("exit", removeAll);
+  for (const signal of SIGNALS) process.off(signal, endBySignal);
 }
 
 function removeAll(): void {
@@ -51,12 +60,15 @@ export function endBySignal(signal: NodeJS.Signals): void {
 
 /** Takes Ctrl-C; the function returned lets it end the program again. */
 export function onInterrupt(hear: () => void): () => void {
-  process.removeAllListeners("SIGINT");
+  listenAlone(hear);
+  return () => listenAlone(endBySignal);
+}
+
+/** The new listener comes before the others go: a Ctrl-C that has come but was not heard yet is not lost. */
+function listenAlone(hear: (signal: NodeJS.Signals) => void): void {
+  const others = process.rawListeners("SIGINT");
   process.on("SIGINT", hear);
-  return () => {
-    process.removeListener("SIGINT", hear);
-    process.once("SIGINT", endBySignal);
-  };
+  for (const other of others) process.removeListener("SIGINT", other as () => void);
 }
 
 /** Equal for all processes that see the same processes: containers have their own names. */
