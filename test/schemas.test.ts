@@ -667,6 +667,7 @@ const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   ],
   audit: ["requirements", "report", "intervals", "peopleWithEvents", ...DEPARTURE],
   compare: ["people", "peopleWithEvents", ...DEPARTURE],
+  tune: [...DEPARTURE],
   discover: ["people", "designEffect"],
   explain: ["cause", "causes"],
   boost: ["lossChange", "distanceOf", "ratio"],

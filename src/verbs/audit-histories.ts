@@ -1,8 +1,9 @@
 /**
- * The audit of curves where people enter late or have weights: the scores that are defined, for everyone and for every
- * group, each that is not with its reason (stats/scores/history-scores.ts). Groups are judged as in audit.ts; under late
- * entry by events up to each time alone (stats/calibration/draw-noise.ts). What is random goes by person where the rows say whose they are: along the observed path, rows that follow one another together.
- * No bound and no certificate is given.
+ * The audit of curves where people enter late or have weights: the scores that are defined, for everyone and for
+ * every group, each that is not with its reason (stats/scores/history-scores.ts). Groups are judged as in audit.ts;
+ * under late entry by events up to each time alone (stats/calibration/draw-noise.ts). What is random goes by person
+ * where the rows say whose they are: along the observed path, rows that follow one another together. No bound and no
+ * certificate is given.
  */
 import { absent } from "../core/measured.ts";
 import { InputError } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * What audits share, whatever the outcomes: the defaults, and how noise floor, intervals, agreement and bound are added
- * to the scores of a group. A value that cannot be given is null, with its reason in `absent`.
+ * What audits share, whatever the outcomes: the defaults, and how noise floor, intervals, agreement and bound are
+ * added to the scores of a group. A value that cannot be given is null, with its reason in `absent`.
  */
 import { isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves/curves.ts";

@@ -1,8 +1,8 @@
 /**
- * The audit of predicted curves: every score for everyone and for every group. Each calibration error stands beside the
- * error a perfect model would show on the same rows, with whether the group disagrees with what was observed and how
- * far off it could be; bootstrap intervals and certificates come on request. Any program's curves will do: the audit
- * uses only the survival matrix and the observed outcomes. Late entry and weights go to audit-histories.ts.
+ * The audit of predicted curves: every score for everyone and for every group. Each calibration error stands beside
+ * the error a perfect model would show on the same rows, with whether the group disagrees with what was observed and
+ * how far off it could be; bootstrap intervals and certificates come on request. Any program's curves will do: the
+ * audit uses only the survival matrix and the observed outcomes. Late entry and weights go to audit-histories.ts.
  */
 import type { PhaseProgress } from "../core/progress.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
@@ -52,7 +52,9 @@ export interface AuditGroup {
 export interface AuditInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
-  /** The bin in which each person had the event or was censored; first bins at risk and weights where there are any. */
+  /**
+   * The bin in which each person had the event or was censored; first bins at risk and weights where there are any.
+   */
   readonly outcomes: BinnedSingleCauseInput;
   /** Groups besides everyone: a name, and the members' rows, 0-based. */
   readonly groups?: readonly { readonly name: string; readonly rows: ArrayLike<number> }[];
@@ -65,8 +67,8 @@ export interface AuditOptions {
   /** Seed of the draws and replicates; 1 unless given. */
   readonly seed?: number;
   /**
-   * Draws of the noise floor; 0 omits it. From 999 on, the default, there are at least 100 for each group, and five times
-   * as many where a p is near a decision (draw-noise.ts).
+   * Draws of the noise floor; 0 omits it. From 999 on, the default, there are at least 100 for each group, and five
+   * times as many where a p is near a decision (draw-noise.ts).
    */
   readonly draws?: number;
   /** Bootstrap replicates; 0, the default, gives no intervals. */
@@ -104,9 +106,9 @@ export interface AuditedScores extends Scores {
   /** Whether the group's curves disagree with what was observed, allowing for all groups. */
   readonly agreement: Agreement;
   /**
-   * How far off the mean curve could be: with 95 % confidence for all groups together, its r.m.s. distance to the true
-   * survival curve over the group's support stays below this. Null, with the reason in `absent`, where no bound can be
-   * given.
+   * How far off the mean curve could be: with 95 % confidence for all groups together, its r.m.s. distance to the
+   * true survival curve over the group's support stays below this. Null, with the reason in `absent`, where no bound
+   * can be given.
    */
   readonly bound: number | null;
 }

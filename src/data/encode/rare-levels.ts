@@ -1,8 +1,8 @@
 /**
  * Levels of a category with too few rows to learn from: names of hospitals, postcodes, drugs. All that a model learns
  * from such a level is its particular rows, and the next table has others. A level with fewer than `fewestLevelRows`
- * rows is rare; the encoder can merge the rare ones into one (encode.ts), and a category that is mostly rare levels is
- * a finding.
+ * rows is rare; the encoder can merge the rare ones into one (encode.ts), and a category that is mostly rare levels
+ * is a finding.
  */
 
 import { type Part, personal, say } from "../../core/sentence.ts";
@@ -57,8 +57,8 @@ export function checkLevels(column: CategoryColumn): Finding | null {
 }
 
 /**
- * One sentence for each category whose levels were pooled. The name of a single rare level may be one person's, so it is
- * a part of its own that a page for other readers leaves out.
+ * One sentence for each category whose levels were pooled. The name of a single rare level may be one person's, so it
+ * is a part of its own that a page for other readers leaves out.
  */
 export function describePooling(encoder: Encoder, trainingRows: number): (readonly Part[])[] {
   return encoder.columns.flatMap((encoding) => {

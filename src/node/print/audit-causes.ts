@@ -1,6 +1,6 @@
 /**
- * The audit by cause in a terminal: for each cause the table of scores, then the verdict on every group and cause, what
- * was found in short, and what could not be computed.
+ * The audit by cause in a terminal: for each cause the table of scores, then the verdict on every group and cause,
+ * what was found in short, and what could not be computed.
  */
 import { countOf } from "../../core/text.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -134,7 +134,7 @@ function sayVerdicts(judged: readonly JudgedCause[], tolerance: number): string[
     ...(doubtful.length === 0
       ? []
       : [
-          "worth a second look (doubtful by itself; among so many chance may explain it): " + names(doubtful),
+          `worth a second look (doubtful by itself; among so many chance may explain it): ${names(doubtful)}`,
         ]),
     ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
   ];

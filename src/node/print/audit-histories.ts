@@ -1,6 +1,6 @@
 /**
- * The audit's tables where people enter late or have weights: observed against expected events of every group, and with
- * weights alone the calibration error too. What is absent for everybody alike has no column.
+ * The audit's tables where people enter late or have weights: observed against expected events of every group, and
+ * with weights alone the calibration error too. What is absent for everybody alike has no column.
  */
 import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import type { AuditedScores } from "../../verbs/audit.ts";
@@ -53,6 +53,7 @@ function sayColumns(hasEntries: boolean, hasWeights: boolean): string {
     "mean of (O - E)²/V over blocks of time, about 1 for a perfect model. indiv. p: logrank of observed against " +
     "expected; p: how often outcomes drawn from the curves" +
     `${hasEntries ? ", given that each row got to its entry," : ""} depart as much, in events up to any time` +
-    `${hasEntries ? "" : " or in curves"}; adj. p allows for all groups. bins: up to the last with at least ten at risk.`
+    `${hasEntries ? "" : " or in curves"}; adj. p allows for all groups. bins: up to the last with at least ten ` +
+    "at risk."
   );
 }

@@ -87,8 +87,9 @@ function printVerdicts(all: readonly AuditedScores[], time: ToldTime, tolerance:
   );
   const note =
     "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, for all groups " +
-    "together, in 95 of 100 audits (0.05 is 5 points of survival). p: how often a perfect model departs as much on these " +
-    "rows, by the r.m.s. gap, by the curves at any single time or by the number of events; adj. p allows for all groups.";
+    "together, in 95 of 100 audits (0.05 is 5 points of survival). p: how often a perfect model departs as much on " +
+    "these rows, by the r.m.s. gap, by the curves at any single time or by the number of events; " +
+    "adj. p allows for all groups.";
   printNote(note);
   print("");
   for (const line of sayVerdicts(all, verdicts, tolerance)) printWrapped(line, "  ");

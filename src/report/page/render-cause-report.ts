@@ -35,8 +35,9 @@ const WORDS: readonly (readonly [string, string])[] = [
   ],
   [
     "Disagrees",
-    "The gap of the curves, their largest gap at any single time or the number of events is further from what a perfect " +
-      "model shows than chance explains, with all groups and causes considered: with a perfect model, any of them disagrees in at most 5 of 100 such reports.",
+    "The gap of the curves, their largest gap at any single time or the number of events is further from what a " +
+      "perfect model shows than chance explains, with all groups and causes considered: with a perfect model, any " +
+      "of them disagrees in at most 5 of 100 such reports.",
   ],
   [
     "Could be up to",

@@ -1,6 +1,6 @@
 /**
- * The groups, twice: each as one line, with its verdict, its error against chance, and its observed events against the
- * predicted ones; and each as a panel, the mean predicted curve against Kaplan-Meier, with its numbers.
+ * The groups, twice: each as one line, with its verdict, its error against chance, and its observed events against
+ * the predicted ones; and each as a panel, the mean predicted curve against Kaplan-Meier, with its numbers.
  */
 
 import { ENTERED_LATE } from "../../stats/scores/history-scores.ts";
@@ -164,7 +164,8 @@ function renderLateGroups(data: ReportData): Html {
     return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
 <div class="title"><h3 id="${groupId(k)}-name">${k === 0 ? html`Everyone` : nameOf(name)}</h3>${chipOf(verdict)}</div>
 <p class="who">${size}${expression === null ? null : html` · <bdi>${expression}</bdi>`}</p>
-<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>${doubtOf(group, data.time)}
+<p class="gap">${sayDistance(group, data)} \
+${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>${doubtOf(group, data.time)}
 </article>`;
   });
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
@@ -194,7 +195,8 @@ function renderPanel(
   const body = cells.shows(scores.n)
     ? html`<div class="figure" role="img" \
 aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
-<p class="gap">${sayDistance(group, data)} ${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>${doubtOf(group, data.time)}
+<p class="gap">${sayDistance(group, data)} \
+${verdictSentence(verdict, showsWhen(verdict, scores, cells))}</p>${doubtOf(group, data.time)}
 ${
   numbers === null
     ? null

@@ -139,7 +139,8 @@ function describeOff(off: readonly ReportGroup[], data: ReportData): readonly Ht
     const { when } = group.verdict;
     const isShown =
       when !== null && showsWhen(group.verdict, group.scores, createCells(data.hidesSmallCells));
-    return html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} ${isShown ? upperFirst(`${when.words}. `) : ""}`;
+    return html`<b>${nameOf(group.name)}</b>: ${sayDistance(group, data)} \
+${isShown ? upperFirst(`${when.words}. `) : ""}`;
   });
 }
 
@@ -160,12 +161,12 @@ function sayAnyOutside(data: ReportData): Html | null {
   const rest = outside.length - shown.length;
   const listed = shown.map(
     ({ name, words, chance }, k) =>
-      html`${k === 0 ? "" : "; "}${name === "all" ? "everyone" : nameOf(name)}, ${words} (a perfect model departs as much \
-in ${chance} samples)`,
+      html`${k === 0 ? "" : "; "}${name === "all" ? "everyone" : nameOf(name)}, ${words} (a perfect model departs \
+as much in ${chance} samples)`,
   );
   return html`<p>For a while the mean curve is outside its pointwise 95 % limits for ${listed}\
-${rest > 0 ? `; and for ${rest} more` : ""}. The verdict looks at all times and all groups at once, and chance explains \
-this much.</p>`;
+${rest > 0 ? `; and for ${rest} more` : ""}. The verdict looks at all times and all groups at once, and chance \
+explains this much.</p>`;
 }
 
 function upperFirst(text: string): string {

@@ -8,6 +8,13 @@ import { type Html, html, nameOf } from "../page/html.ts";
 import { roundedDurationOf } from "../words/report-time.ts";
 import { tolerancePoints } from "../words/report-words.ts";
 
+const DEPARTURE: readonly [string, string] = [
+  "Departure",
+  "The most surprising of three: the r.m.s. gap, the largest gap at any single time in standard errors of the " +
+    "model’s own null, and the number of events; ranked among the same of outcomes drawn from the curves. So " +
+    "it sees what comes late, or passes.",
+];
+
 function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readonly [string, string])[] {
   return [
     [
@@ -20,12 +27,7 @@ function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readon
         `is at most ${FAMILY_LEVEL}. A perfect model has any group ` +
         `disagree in at most ${100 * FAMILY_LEVEL} of 100 reports.`,
     ],
-    [
-      "Departure",
-      "The most surprising of three: the r.m.s. gap, the largest gap at any single time in standard errors of the " +
-        "model’s own null, and the number of events; ranked among the same of outcomes drawn from the curves. So it sees " +
-        "what comes late, or passes.",
-    ],
+    DEPARTURE,
     [
       "No disagreement shown",
       "The test finds none. That is no agreement: “up to” says how far off the group could still be. Green " +
@@ -33,9 +35,9 @@ function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readon
     ],
     [
       "Too few events to say",
-      `Fewer than ${MINIMUM_EVENTS} events, observed and expected; or followed too briefly, ten people at risk for less than a quarter ` +
-        "of the time up to the horizon. Where most events come early, a model trained with a shorter horizon can " +
-        "be judged.",
+      `Fewer than ${MINIMUM_EVENTS} events, observed and expected; or followed too briefly, ten people at risk for ` +
+        "less than a quarter of the time up to the horizon. Where most events come early, a model trained with a " +
+        "shorter horizon can be judged.",
     ],
     [
       "Up to, off by",

@@ -1,10 +1,10 @@
 /**
  * What the report says about each group: the audit's agreement (stats/calibration/agreement.ts), the direction of the
  * gap, the bound, and how it looks. Green is for a group whose bound is below what the reader calls acceptable, never
- * for a test that merely did not reject; a group where no disagreement is shown but much could be wrong is neutral. And
- * how numbers and verdicts are put into words and small marks, the same in every section: four decimals for errors, two
- * or three digits for p, points (hundredths) for gaps in survival, and an icon with a word wherever a colour carries
- * meaning.
+ * for a test that merely did not reject; a group where no disagreement is shown but much could be wrong is neutral.
+ * And how numbers and verdicts are put into words and small marks, the same in every section: four decimals for
+ * errors, two or three digits for p, points (hundredths) for gaps in survival, and an icon with a word wherever a
+ * colour carries meaning.
  */
 
 import {
@@ -27,7 +27,8 @@ import { momentOf } from "./report-time.ts";
 import { formatNumber, formatP } from "./text-table.ts";
 
 /**
- * Disagrees; no disagreement and a bound within the tolerance; no disagreement and a bound beyond it; too little data.
+ * Disagrees; no disagreement and a bound within the tolerance; no disagreement and a bound beyond it; too little
+ * data.
  */
 export type VerdictLook = "off" | "within" | "open" | "few";
 /** Predicted survival too high, too low, or right on average and wrong in shape. */
@@ -88,8 +89,8 @@ function directionOf(gap: JudgedGroup["gap"]): GapDirection | null {
 }
 
 /**
- * "from 12 years on, 10.6 points too high": the stretch in which the predicted curve is outside what chance explains at
- * single times, or else its largest gap. Up to `last` the group is followed.
+ * "from 12 years on, 10.6 points too high": the stretch in which the predicted curve is outside what chance explains
+ * at single times, or else its largest gap. Up to `last` the group is followed.
  */
 export function sayWhen(departure: Departure | null, last: number, time: ToldTime): DepartureWhen | null {
   if (departure === null) return null;
@@ -135,9 +136,9 @@ export interface BandedCurve {
 }
 
 /**
- * Where a picture shows the predicted curve outside the pointwise limits of the observed one, of a group that is said to
- * show no disagreement: the stretch with the largest gap, and how often chance alone departs as much. Null where the
- * curve stays inside, or the verdict says the same.
+ * Where a picture shows the predicted curve outside the pointwise limits of the observed one, of a group that is said
+ * to show no disagreement: the stretch with the largest gap, and how often chance alone departs as much. Null where
+ * the curve stays inside, or the verdict says the same.
  */
 export function sayOutside(
   { agreement }: GroupAgreement,
@@ -320,7 +321,8 @@ export function outsideSentence(
 ): string {
   const stretch = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}, outside the pointwise limits`;
   return isDoubtful
-    ? `Worth a second look: ${words}, outside the pointwise limits. A perfect model departs as much in ${chance} samples of such rows; among so many groups chance may explain it.`
+    ? `Worth a second look: ${words}, outside the pointwise limits. A perfect model departs as much in ` +
+        `${chance} samples of such rows; among so many groups chance may explain it.`
     : `${stretch}: a perfect model departs as much somewhere in ${chance} samples of such rows.`;
 }
 

@@ -1,11 +1,11 @@
 /**
  * What an audit may say about each group once all of them have been examined. `disagrees`: the group is further from
- * the observed than chance explains, early or late (its departure, draw-noise.ts), with all groups considered: a model
- * that is right for everybody has any group disagree in at most one audit in twenty. Without draws the individual
- * logrank is judged in its place, adjusted by Holm. `noDisagreementShown` is all that can be said otherwise, besides the
- * bound on how far off the group could still be (certificates.ts). `tooFewEvents`: so few events were observed and so few
- * expected, or there is so little follow-up, that no test says anything. The larger of observed and expected counts: a
- * group in which many events are predicted and none come can be judged.
+ * the observed than chance explains, early or late (its departure, draw-noise.ts), with all groups considered: a
+ * model that is right for everybody has any group disagree in at most one audit in twenty. Without draws the
+ * individual logrank is judged in its place, adjusted by Holm. `noDisagreementShown` is all that can be said
+ * otherwise, besides the bound on how far off the group could still be (certificates.ts). `tooFewEvents`: so few
+ * events were observed and so few expected, or there is so little follow-up, that no test says anything. The larger
+ * of observed and expected counts: a group in which many events are predicted and none come can be judged.
  */
 import { countOf } from "../../core/text.ts";
 import { holm } from "../comparison.ts";
@@ -57,7 +57,8 @@ export function sayFewEvents({
 }: Pick<Judged, "events" | "peopleWithEvents" | "expectedEvents">): string | null {
   if (Math.max(peopleWithEvents, expectedEvents) >= MINIMUM_EVENTS) return null;
   const had = countOf(peopleWithEvents, "event");
-  return `${had} observed, ${expectedEvents.toFixed(1)} expected: fewer than ${MINIMUM_EVENTS} of either, too few to say`;
+  const expected = expectedEvents.toFixed(1);
+  return `${had} observed, ${expected} expected: fewer than ${MINIMUM_EVENTS} of either, too few to say`;
 }
 
 /** Why a group is not followed for long enough. */
@@ -80,7 +81,9 @@ const STATISTICS = {
   events: "number of events",
 } as const;
 
-/** What is said about each group, in order; groups are judged together, since p-values are adjusted for all of them. */
+/**
+ * What is said about each group, in order; groups are judged together, since p-values are adjusted for all of them.
+ */
 export function judgeAgreement(groups: readonly Judged[], T: number): readonly GroupAgreement[] {
   const lacking = groups.map((scores) => tooLittle(scores, T));
   const logrankPs = groups.map(({ logrankIndividual }, g) =>

@@ -1,8 +1,8 @@
 /**
  * What a group's draws are measured against, cause by cause: its mean curves, its support, and the scale of chance by
  * the model's own hazards (null-scale.ts). And when the observed is outside what chance explains at single times: the
- * stretch of bins around the largest |z| in which z keeps its sign and stays beyond POINTWISE, which is where a picture
- * shows the curve outside its pointwise 95 % limits.
+ * stretch of bins around the largest |z| in which z keeps its sign and stays beyond POINTWISE, which is where a
+ * picture shows the curve outside its pointwise 95 % limits.
  */
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";

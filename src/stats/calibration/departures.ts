@@ -2,10 +2,10 @@
  * Whether groups depart from what a perfect model would show, early or late: for each group (and cause) several
  * statistics on the same draws (measure-draws.ts), each as −log of its approximate chance (null-scale.ts). A group's
  * surprise is the largest of its own. Its p is the rank of the observed surprise among those of the draws,
- * (1 + draws at least as large)/(1 + draws); its adjusted p allows for all groups by step-down: the largest surprise is
- * ranked among the largest of all groups in each draw, the next among the largest of the groups that are left (Westfall
- * and Young). Under a perfect model any group has adjusted p ≤ α in at most α of audits, whatever the overlap of groups
- * and however rough the approximation, since the observed is one more draw.
+ * (1 + draws at least as large)/(1 + draws); its adjusted p allows for all groups by step-down: the largest surprise
+ * is ranked among the largest of all groups in each draw, the next among the largest of the groups that are left
+ * (Westfall and Young). Under a perfect model any group has adjusted p ≤ α in at most α of audits, whatever the
+ * overlap of groups and however rough the approximation, since the observed is one more draw.
  */
 
 /** One group's surprises by statistic: the observed first, then the draws. */

@@ -1,13 +1,15 @@
 /**
  * The draws of a perfect model for all groups (and causes) of an audit, and what the observed is among them: each
- * group's calibration error against its floor, and its departure, of which the verdict is made. Three statistics stand
- * for departures: the r.m.s. gap over the support, the largest |z| over time, which sees what comes late, and observed
- * against expected events (the individual logrank's χ²), which sees what is off by one factor throughout. Under late
- * entry there is no gap, and z is of events up to each time (measure-draws.ts). departures.ts judges them together.
+ * group's calibration error against its floor, and its departure, of which the verdict is made. Three statistics
+ * stand for departures: the r.m.s. gap over the support, the largest |z| over time, which sees what comes late, and
+ * observed against expected events (the individual logrank's χ²), which sees what is off by one factor throughout.
+ * Under late entry there is no gap, and z is of events up to each time (measure-draws.ts). departures.ts judges them
+ * together.
  *
- * Draws: those asked for, and from DEFAULT_DRAWS on at least DRAWS_A_CELL for each group and cause. Then, where a p is
- * near a decision (NEAR), the groups it is of have GROWTH times as many, all groups where the p is adjusted: there the
- * standard deviation of a p over seeds is below .005. Tables on which that would be more than MOST_ROW_DRAWS do not grow.
+ * Draws: those asked for, and from DEFAULT_DRAWS on at least DRAWS_A_CELL for each group and cause. Then, where a p
+ * is near a decision (NEAR), the groups it is of have GROWTH times as many, all groups where the p is adjusted: there
+ * the standard deviation of a p over seeds is below .005. Tables on which that would be more than MOST_ROW_DRAWS do
+ * not grow.
  */
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import {
@@ -119,7 +121,8 @@ export function drawNoise(
       const own = some.map((g) => groups[g]);
       const options = { draws, seed, round, knots, onProgress: told, ...(people && { people }) };
       const drawn = drawOutcomes(table, own, options, ordered);
-      some.forEach((g, k) => measureGroup(opened[g], drawn[k], draws, table.weight !== undefined));
+      const isWeighted = table.weight !== undefined;
+      for (const [k, g] of some.entries()) measureGroup(opened[g], drawn[k], draws, isWeighted);
       done += draws;
     }
   };

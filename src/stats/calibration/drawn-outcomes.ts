@@ -401,7 +401,9 @@ function drawRecurrent(
   block.recurring.set(place, found);
 }
 
-/** Adds the rows at places [from, end) that a group has to its counts, draw by draw: the counts of one draw are few. */
+/**
+ * Adds the rows at places [from, end) that a group has to its counts, draw by draw: the counts of one draw are few.
+ */
 function recordBlock(
   group: GroupDraws,
   block: BlockDraws,

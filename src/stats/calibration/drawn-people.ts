@@ -1,11 +1,12 @@
 /**
- * In which order people are drawn, and with which numbers. A person's rows that follow one another are one path: a row
- * that another follows is not censored at its end, and an event that is drawn in it takes the person out of the rows
- * after. Where somebody was observed beyond an event, events recur: each bin at risk then has its own with probability
- * h. Rows of a person that overlap are drawn with the same numbers: how their outcomes depend on each other is unknown,
- * and of all dependences that leave each row its own curve, this makes the counts of events vary most. People are
- * ranked by outcome, and those of one outcome by their curves, the end first: so the numbers do not depend on the order
- * of rows. People alike in both have the order of the table; they are exchangeable unless their groups differ.
+ * In which order people are drawn, and with which numbers. A person's rows that follow one another are one path: a
+ * row that another follows is not censored at its end, and an event that is drawn in it takes the person out of the
+ * rows after. Where somebody was observed beyond an event, events recur: each bin at risk then has its own with
+ * probability h. Rows of a person that overlap are drawn with the same numbers: how their outcomes depend on each
+ * other is unknown, and of all dependences that leave each row its own curve, this makes the counts of events vary
+ * most. People are ranked by outcome, and those of one outcome by their curves, the end first: so the numbers do not
+ * depend on the order of rows. People alike in both have the order of the table; they are exchangeable unless their
+ * groups differ.
  */
 import { groupByPerson, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import type { DrawnTable } from "./drawn-outcomes.ts";

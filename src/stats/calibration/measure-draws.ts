@@ -4,9 +4,9 @@
  *   square   Σ_{t≤τ} Δ(t)²/τ, the square of the r.m.s. gap
  *   largest  max |Δ(t)|/σ(t) over the bins that null-scale.ts looks at
  *   ece      over the support and, of one kind of event, over all bins (`paperEce`)
- * over the observed rows' support τ; and χ² = (O − E)²/V of the individual logrank. Under late entry means of curves are
- * compared with nothing; events are, while at risk: z(b) = (O − E)/√V of all bins up to the b-th knot, and the largest |z|
- * over knots stands for that of the curve. This is the fast form of noise-floor.ts.
+ * over the observed rows' support τ; and χ² = (O − E)²/V of the individual logrank. Under late entry means of curves
+ * are compared with nothing; events are, while at risk: z(b) = (O − E)/√V of all bins up to the b-th knot, and the
+ * largest |z| over knots stands for that of the curve. This is the fast form of noise-floor.ts.
  */
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { square } from "../../core/elementary.ts";

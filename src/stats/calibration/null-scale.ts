@@ -2,12 +2,12 @@
  * How a group's gap between mean curve and product limit spreads when the model is right, by the model's own hazards:
  * its standard deviation at every bin, and how departures in two bins go together. With h̄ the hazards of the mean
  * curve and k people at risk, the variance is S̄² Σ h̄/(k(1−h̄)) (modelVariance), of one of several causes that of
- * Aalen-Johansen at the hazards of the mean incidences (incidenceVariance); weighted people count for (Σw)²/Σw². Gaps at
- * s ≤ t are correlated by √(I(s)/I(t)), I(t) = Σ_{s≤t} h̄_s/k_s: exactly for one kind of event, nearly for causes.
+ * Aalen-Johansen at the hazards of the mean incidences (incidenceVariance); weighted people count for (Σw)²/Σw². Gaps
+ * at s ≤ t are correlated by √(I(s)/I(t)), I(t) = Σ_{s≤t} h̄_s/k_s: exactly for one kind of event, nearly for causes.
  *
  * From it follow two tail probabilities: of the mean square gap as a multiple of χ² with the same mean and variance
- * (Satterthwaite), and of the largest |z| as that of a process of independent increments over the range of I (Miller and
- * Siegmund 1982), or Bonferroni's over the bins where that is less. They are approximations and reject nothing by
+ * (Satterthwaite), and of the largest |z| as that of a process of independent increments over the range of I (Miller
+ * and Siegmund 1982), or Bonferroni's over the bins where that is less. They are approximations and reject nothing by
  * themselves: they put statistics and groups on one scale on which draws of a perfect model are then ranked.
  */
 import { logChiSquareUpperTail } from "../../core/distributions.ts";

@@ -1,11 +1,12 @@
 /**
- * How large a calibration error of each cause a perfect model would show on rows like these by chance alone: the rows'
- * predicted incidences stay, outcomes and causes are drawn from them (calibration/drawn-outcomes.ts), and the group's mean incidence
- * is scored against the Aalen-Johansen curve of every draw, over the bins that have support among the observed rows.
- * The error is the expected calibration error, by tenths of mean predicted incidence. Mean over the draws: the floor;
- * 95 % point: the critical value; the rank of the observed error: p. Over groups and causes together, the largest
- * standardised error is compared with that of the same draws, as calibration/noise-floor.ts does over groups. Rows of
- * one person are drawn with the same numbers. Under late entry there is no floor.
+ * How large a calibration error of each cause a perfect model would show on rows like these by chance alone: the
+ * rows' predicted incidences stay, outcomes and causes are drawn from them (calibration/drawn-outcomes.ts), and the
+ * group's mean incidence is scored against the Aalen-Johansen curve of every draw, over the bins that have support
+ * among the observed rows. The error is the expected calibration error, by tenths of mean predicted incidence. Mean
+ * over the draws: the floor; 95 % point: the critical value; the rank of the observed error: p. Over groups and
+ * causes together, the largest standardised error is compared with that of the same draws, as
+ * calibration/noise-floor.ts does over groups. Rows of one person are drawn with the same numbers. Under late entry
+ * there is no floor.
  */
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { CauseCurves } from "../../data/curves/cause-curves.ts";

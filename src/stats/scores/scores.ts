@@ -1,12 +1,12 @@
 /**
- * Every score of one group's rows in one record, in the shape that `graduate audit` prints as JSON. A score that cannot
- * be computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions: concordance is
- * the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the bins up to the
- * last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them over all bins,
- * Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same rows; rps is
- * the sum over rows, censored rows through their own bin; logrank is against the mean curve, logrankIndividual against
- * each row's own. metrics.ts defines each metric. This is the plain form, using the plain functions; evaluate-scores.ts
- * is the fast form with weights.
+ * Every score of one group's rows in one record, in the shape that `graduate audit` prints as JSON. A score that
+ * cannot be computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions:
+ * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support,
+ * the bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper`
+ * has them over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve
+ * of the same rows; rps is the sum over rows, censored rows through their own bin; logrank is against the mean curve,
+ * logrankIndividual against each row's own. metrics.ts defines each metric. This is the plain form, using the plain
+ * functions; evaluate-scores.ts is the fast form with weights.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -81,7 +81,10 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
   readonly events: number;
   /** Where people have several rows: how many of them had the event. */
   readonly peopleWithEvents?: number;
-  /** Events that the curves expect while rows are at risk, unweighted; where people have several rows, one each at most. */
+  /**
+   * Events that the curves expect while rows are at risk, unweighted; where people have several rows, one each at
+   * most.
+   */
   readonly expectedEvents: number;
   readonly dCalibration: {
     readonly chi2: number | null;
@@ -99,8 +102,8 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
    */
   readonly noiseFloor: EceNoise | null;
   /**
-   * How surprising the group is among draws of a perfect model, by what, and when (draw-noise.ts): what the verdict is
-   * made of. Null until it is drawn.
+   * How surprising the group is among draws of a perfect model, by what, and when (draw-noise.ts): what the verdict
+   * is made of. Null until it is drawn.
    */
   readonly departure: Departure | null;
   /** Where people enter late or have weights. */
