@@ -42,6 +42,7 @@ type OrderedStudy = Pick<
   | "widened"
   | "inputGroups"
   | "outcomes"
+  | "causes"
   | "grid"
   | "fitRows"
   | "groups"
@@ -72,8 +73,8 @@ export function orderColumns(study: OrderedStudy): ColumnOrder {
 
 /** The rows in the order of what they say. */
 export function orderRows(study: OrderedStudy, rows: Int32Array): Int32Array {
-  const { time, event, cause, entry, weight } = study.outcomes;
-  const outcomes = [time, event, cause, entry, weight].filter((values) => values !== undefined);
+  const { time, event, entry, weight } = study.outcomes;
+  const outcomes = [time, event, nameCauses(study), entry, weight].filter((values) => values !== undefined);
   const columns = listColumns(study)
     .filter(({ column }) => !study.inputGroups.some((group) => `group: ${group.name}` === column.name))
     .map(compareCells);
@@ -87,6 +88,13 @@ export function orderRows(study: OrderedStudy, rows: Int32Array): Int32Array {
     rest ??= compareMembers(study);
     return rest(a, b) || a - b;
   });
+}
+
+/** The causes, numbered by their names: not by the order in which they were asked for. */
+function nameCauses({ outcomes: { cause }, causes }: OrderedStudy): Int32Array | undefined {
+  if (cause === undefined || causes === null) return undefined;
+  const sorted = causes.toSorted();
+  return Int32Array.from(cause, (k) => (k > 0 ? 1 + sorted.indexOf(causes[k - 1]) : k));
 }
 
 /** By groups, then by person. */
