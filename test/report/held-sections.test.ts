@@ -150,7 +150,7 @@ describe("which model was kept", () => {
   test.each([
     [
       0.5,
-      "the weights kept are those of step 800. A mixture (0.5 of training) was kept over the additive start",
+      "the weights kept are those of step 800. A mixture (0.50 of training) was kept over the additive start",
     ],
     [1, "the weights kept are those of step 800. The trained network was kept over the additive start"],
     [0, "1000 steps. The additive start was kept"],

@@ -70,8 +70,8 @@ const BEND = [80, -40, -80, -40, 80].map((weight) => weight / 35);
 
 /**
  * `lossesOf`: the loss of every validation row under each mixture, in the order of MIXTURES. `noise`: the gain over the
- * start, in standard errors, up to which the start is kept. α is where a parabola through the mean losses is least,
- * times 1 − (noise / z)² for a gain of z standard errors: it varies with the losses without a jump.
+ * start, in standard errors, up to which the start is kept. α is where a parabola through the mean losses is least; of
+ * that, none is kept at such a gain and all at twice as much, so that α varies with the losses without a jump.
  */
 export function chooseMixture(lossesOf: readonly Float64Array[], noise = NOISE): Mixture {
   const N = lossesOf[0].length;
@@ -85,7 +85,7 @@ export function chooseMixture(lossesOf: readonly Float64Array[], noise = NOISE):
   const standardError = N > 1 ? Math.sqrt(squares / (N - 1) / N) : 0;
   const allowed = noise * standardError;
   return {
-    share: gain > allowed ? least * (1 - square(allowed / gain)) : 0,
+    share: gain > allowed ? least * Math.min(gain / allowed - 1, 1) : 0,
     losses: MIXTURES.map((one, k) => ({ share: one, loss: means[k] })),
     gain,
     standardError,
