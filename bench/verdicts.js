@@ -13,6 +13,9 @@ import { drawnTable } from "../dist/stats/calibration/drawn-outcomes.js";
 import { holm } from "../dist/stats/comparison.js";
 import { logrankIndividual } from "../dist/stats/individual-logrank.js";
 
+/** Which censorings, and the first seed, unless the environment names others. */
+const CENSORINGS = process.env.CENSORING ? [process.env.CENSORING] : ["light", "heavy"];
+const FIRST_SEED = Number(process.env.SEED ?? 1000);
 const T = 30;
 const N = 1000;
 
@@ -84,19 +87,19 @@ const [, , audits = "200", draws = "998", ...wanted] = process.argv;
 const count = Number(audits);
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  for (const censoring of ["light", "heavy"]) {
+  for (const censoring of CENSORINGS) {
     const hits = new Map();
     let events = 0;
     const started = performance.now();
     for (let k = 0; k < count; k++) {
-      const audit = simulate(1000 + k, scenario, censoring);
+      const audit = simulate(FIRST_SEED + k, scenario, censoring);
       events += audit.binned.event.reduce((sum, one) => sum + one, 0) / count;
-      for (const [which, disagrees] of Object.entries(judge(audit, k, Number(draws))))
+      for (const [which, disagrees] of Object.entries(judge(audit, FIRST_SEED - 1000 + k, Number(draws))))
         hits.set(which, (hits.get(which) ?? 0) + (disagrees ? 1 : 0));
     }
     const shares = [...hits].map(([which, n]) => {
       const share = n / count;
-      return `${which} ${share.toFixed(3)} ± ${Math.sqrt((share * (1 - share)) / count).toFixed(3)}`;
+      return `${which} ${share.toFixed(3)} (${n} of ${count}) ± ${Math.sqrt((share * (1 - share)) / count).toFixed(3)}`;
     });
     const each = Math.round((performance.now() - started) / count);
     console.log(
