@@ -13,7 +13,7 @@ const { withoutComments }: { withoutComments(compiler: typeof ts, text: string):
 );
 
 /** Bytes of the tarball: the library with its pages and tables, … */
-const LIBRARY_BYTES = 1_620_000;
+const LIBRARY_BYTES = 1_660_000;
 /** … and the studio's build: Plot and the library twice (page and worker), linkedom and Parquet's codecs. */
 const STUDIO_BYTES = 700_000;
 const MOST_BYTES = LIBRARY_BYTES + STUDIO_BYTES;

@@ -3,8 +3,10 @@
  * beside it, against its time and event, for everyone and for each value of the columns named. It is what `graduate
  * audit --curves FILE` does; `audit` takes what is already in bins.
  */
+
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
+import { type PlainFinding, toPlainFinding } from "../data/checks/findings.ts";
 import { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "../data/curves/read-curves.ts";
 import { groupByColumns } from "../data/groups/group-by.ts";
 import { type Group, resolveGroups } from "../data/groups/groups.ts";
@@ -40,13 +42,22 @@ export type CurveReportOptions = AuditCurvesOptions &
 
 /** Every score, and what has to be said of curves and outcome. */
 export interface CurveAudit extends AuditTable {
+  /** Edges of the time bins, by which a departure's bins are times. */
+  readonly edges: readonly number[];
+  /** What should be known of the outcome. */
+  readonly findings: readonly PlainFinding[];
   readonly warnings: readonly string[];
 }
 
 /** Scores survival curves of any program against a table's outcome, overall and by group. */
 export async function auditCurves(table: Table, options: AuditCurvesOptions = {}): Promise<CurveAudit> {
   const { audit: scored, read, people } = await openCurves(table, options);
-  return { ...scored, warnings: [...read.notes, ...describePeople(people)] };
+  return {
+    ...scored,
+    edges: Array.from(read.grid.edges),
+    findings: read.told.map(toPlainFinding),
+    warnings: [...read.notes, ...describePeople(people)],
+  };
 }
 
 /** An audit with everything that a page of it shows. */

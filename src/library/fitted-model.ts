@@ -4,6 +4,8 @@
  * has not learnt from, whatever file or order the table came in (verbs/acquaintance/known-rows.ts), with the numbers
  * of `graduate audit`.
  */
+
+import type { PlainFinding } from "../data/checks/findings.ts";
 import type { Group } from "../data/groups/groups.ts";
 import type { Split } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
@@ -52,6 +54,10 @@ export interface Judged {
   readonly rows: { readonly which: string; readonly judged: number };
   /** Test rows; rows of another table; or rows that the model has seen. */
   readonly relation: StudyAudit<unknown>["relation"];
+  /** Edges of the time bins, by which a departure's bins are times. */
+  readonly edges: readonly number[];
+  /** What should be known of the outcome. */
+  readonly findings: readonly PlainFinding[];
   readonly warnings: readonly string[];
 }
 

@@ -2,6 +2,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
+import { toPlainFinding } from "../data/checks/findings.ts";
 import { resolveGroups } from "../data/groups/groups.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
@@ -53,7 +54,7 @@ export async function auditTable(
   if (model.causes !== undefined) throw refuseCauses(model.causes);
   const study = await openTable(model, table, backend, options);
   const { audited, ...told } = await auditStudy(study, backend, options);
-  return { ...audited.audit, ...sayJudged(told) };
+  return { ...audited.audit, ...sayJudged(study, told) };
 }
 
 /** The audit by cause. */
@@ -65,7 +66,7 @@ export async function auditTableCauses(
 ): Promise<ModelCauseAudit> {
   const study = await openTable(model, table, backend, options);
   const { audited, ...told } = await auditCauseStudy(study, backend, options);
-  return { ...audited.audit, ...sayJudged(told) };
+  return { ...audited.audit, ...sayJudged(study, told) };
 }
 
 /** Explains a row at the times asked for, or at some that suit the horizon. */
@@ -91,8 +92,17 @@ export async function discoverTable(
   return discoverModel(study, backend, options);
 }
 
-function sayJudged({ judged, relation, warnings }: Omit<StudyAudit<unknown>, "audited">): Judged {
-  return { rows: { which: judged.which, judged: judged.rows.length }, relation, warnings };
+function sayJudged(
+  study: ModelStudy,
+  { judged, relation, warnings }: Omit<StudyAudit<unknown>, "audited">,
+): Judged {
+  return {
+    rows: { which: judged.which, judged: judged.rows.length },
+    relation,
+    edges: Array.from(study.grid.edges),
+    findings: study.told.map(toPlainFinding),
+    warnings,
+  };
 }
 
 function refuseCauses(causes: readonly string[]): InputError {

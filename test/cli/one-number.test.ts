@@ -68,7 +68,7 @@ describe("of one group", () => {
     const { intervals: _, ...plain } = one;
     expect(trained.groups[0]).toEqual(plain);
     const { ece, distanceL2, distanceVariance, supported, paper } = one;
-    expect(supported).toEqual({ bins: 96, ece, distanceL2, distanceVariance });
+    expect(supported).toEqual({ bins: 93, ece, distanceL2, distanceVariance });
     expect([paper.ece, paper.distanceL2, paper.totalScore]).not.toEqual([ece, distanceL2, one.totalScore]);
     expect(one.intervals?.supported.ece).toEqual(one.intervals?.ece);
     expect(one.intervals?.distanceL2Root.estimate).toBeCloseTo(Math.sqrt(distanceL2 ?? 0), 12);
@@ -105,7 +105,7 @@ describe("of one group", () => {
       "r.m.s. gap": gap,
       below: formatNumber(one.intervals?.distanceL2Root.upper),
     });
-    expect(certificate).toMatchObject({ bins: "96", "observed gap": gap, tight: formatNumber(one.bound) });
+    expect(certificate).toMatchObject({ bins: "93", "observed gap": gap, tight: formatNumber(one.bound) });
   });
 
   test("the report has them under their names", () => {

@@ -263,20 +263,20 @@ describe("splitTable", () => {
     expect([[...train], [...validation], [...tested]]).toMatchInlineSnapshot(`
       [
         [
+          0,
           1,
-          3,
-          4,
           5,
+          7,
           8,
           9,
         ],
         [
-          0,
-          6,
+          2,
+          3,
         ],
         [
-          2,
-          7,
+          4,
+          6,
         ],
       ]
     `);

@@ -21,8 +21,8 @@ function readSome() {
 }
 
 test.each([
-  ["anchored", "854f96f8525d8abfa19a0e803f23712fd17826b6a0a1a148e46d1a1164123204"],
-  ["mlp", "b0afa0df88518d79ecc95589e9935add52a6715913b8d57c7b57d15f52e99782"],
+  ["anchored", "aa042c5f6d62dc14e979050857406ef00d8342a8fbf35849db6df97ca0ac8d17"],
+  ["mlp", "776d111bae6385931c24eeb404287fcd916e61a09e037541852c80a7a85c9bfc"],
 ] as const)("%s: the same curves", async (network, digest) => {
   const table = await readSome();
   const backend = await openWasmBackend({ threads: 1, deterministic: true });

@@ -291,7 +291,7 @@ async function auditFile(
       ...(options.report === undefined ? {} : { findings: findingsFor(study.findings(), model, id ?? null) }),
       model,
       told: study.told,
-      warnings: [...study.told.map(({ message }) => message), ...warnings],
+      warnings,
       rowNumbers: judged.rows.map((row) => row + 1),
       cohort: {
         table: table.name,

@@ -52,6 +52,7 @@ export async function auditStudy(
     judged,
     relation: relate(study, judged),
     warnings: [
+      ...study.told.map(({ message }) => message),
       ...(warning === null ? [] : [warning]),
       ...study.warnings,
       ...(isTest && id !== study.model.columns.id ? warnOfKnownPeople(study.people, rows) : []),

@@ -45,11 +45,11 @@ export async function* holdCauses(input: HoldCausesInput): AsyncTurns<HeldFit> {
   const seats = seatCauses(input);
   const choices: HoldChoices[] = [];
   const fits: SolvedFit[] = [];
-  for (const seat of seats) {
+  // Every cause chooses beside the others as they were trained, whichever comes first.
+  for (const seat of seats) choices.push(yield* chooseHeld(seat.inputBeside(seats)));
+  for (const [k, seat] of seats.entries()) {
     const own = seat.inputBeside(seats);
-    const chosen = yield* chooseHeld(own);
-    const fit = yield* solveChosen(own, chosen);
-    choices.push(chosen);
+    const fit = yield* solveChosen(own, k === 0 ? choices[k] : await gatherAgain(own, choices[k]));
     fits.push(fit);
     seat.take(fit);
   }
