@@ -5,7 +5,7 @@
  * without them. So what is learnt does not depend on the order of rows and columns, on the units, signs and zeros of
  * numbers, or on the names of levels. Rows that are equal in all of this keep the table's order.
  */
-import { type ColumnEncoding, placeColumns } from "../data/encode/encoder.ts";
+import { type ColumnEncoding, type Encoder, outputNames, placeColumns } from "../data/encode/encoder.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { binOutcomes } from "../data/outcomes/time-grid.ts";
 import { compareHashes, hashCells } from "../data/row-hash.ts";
@@ -69,6 +69,24 @@ export function orderColumns(study: OrderedStudy): ColumnOrder {
     if (encoding.spline?.mirrored) signs.fill(sign, spline, spline + 2);
   }
   return { places, signs };
+}
+
+/**
+ * The encoder with its columns, levels and codes in this order: what sums over columns of x then does so in one order,
+ * to the last bit.
+ */
+export function orderEncoder(study: OrderedStudy): Encoder {
+  const columns = listColumns(study).map(({ encoding, own }): ColumnEncoding => {
+    if (encoding.type === "boolean") return encoding;
+    const pick = <Value>(values: readonly Value[], first: number) =>
+      [...values.keys()].sort((a, b) => own[first + a] - own[first + b]).map((k) => values[k]);
+    if (encoding.type === "category") {
+      return encoding.dropFirst ? encoding : { ...encoding, levels: pick(encoding.levels, 0) };
+    }
+    const { codes } = encoding;
+    return codes === undefined ? encoding : { ...encoding, codes: pick(codes, own.length - codes.length) };
+  });
+  return { ...study.encoder, columns, names: columns.flatMap(outputNames) };
 }
 
 /** The rows in the order of what they say. */

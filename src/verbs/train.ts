@@ -13,15 +13,19 @@ import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { binOutcomes } from "../data/outcomes/time-grid.ts";
+import { reorderInputs } from "../models/networks/initialise.ts";
+import type { NetworkSpec } from "../models/networks/list.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
+import type { ParameterValues } from "../models/networks/parameters.ts";
 import { atRiskShare } from "../stats/mortality-risk.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
-import { orderRows } from "../study/order.ts";
+import { orderColumns, orderEncoder, orderRows } from "../study/order.ts";
 import { countPeople, countSets } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, type NetworkFit, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
+import type { PresetName } from "../training/options.ts";
 import { type LongRows, openLongRows, type SampledRows, sampleRows } from "../training/rows/long-rows.ts";
 import { prepareRows } from "../training/rows/prepare-rows.ts";
 import { listNotices, tellSample, tellStrata, warnOfSolve } from "../training/run-warnings.ts";
@@ -116,7 +120,8 @@ async function* runTraining(
     };
   }
 
-  const fit = { study, method, preset, request, ...prepareSets(study, used, learnt, backend) };
+  const { ordered, putBack } = takeInOrder(study, preset);
+  const fit = { study: ordered, method, preset, request, ...prepareSets(ordered, used, backend) };
   const plan = await planFit(fit, backend, hooks.onProgress);
   yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: nameBackend(backend) };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
@@ -125,7 +130,7 @@ async function* runTraining(
   const unsolved = warnOfSolve(solve);
   return {
     ...model,
-    predictor: { kind: "network", network: kept, parameters: fitted.parameters },
+    predictor: { kind: "network", network: kept, parameters: putBack(kept, fitted.parameters) },
     ...present({ uncertainty: uncertainty ?? undefined }),
     options,
     training: {
@@ -146,20 +151,35 @@ async function* runTraining(
   };
 }
 
+/**
+ * The study with columns in an order of their own (study/order.ts), and how a network's parameters are put back in the
+ * order of the table. The factor of a layer with slopes of its own could not be: other presets have the table's order.
+ */
+function takeInOrder(study: PreparedStudy, preset: PresetName) {
+  if (preset !== "default") {
+    return { ordered: study, putBack: (_: NetworkSpec, parameters: ParameterValues) => parameters };
+  }
+  const { places } = orderColumns(study);
+  return {
+    ordered: { ...study, encoder: orderEncoder(study) },
+    putBack: (kept: NetworkSpec, parameters: ParameterValues) =>
+      reorderInputs(parameters, places, kept.kind === "held" ? kept : {}),
+  };
+}
+
 /** The rows to train and choose on, and where they are a sample, all rows for the last solve. */
 function prepareSets(
   study: PreparedStudy,
   { train, validation }: SampledRows,
-  learnt: LongRows,
   backend: Backend,
 ): Pick<NetworkFit, "training" | "validation" | "all"> {
   const { split } = study;
   const isSample = train.length < split.train.length || validation.length < split.validation.length;
-  const rest = split.validation.length > 0 ? [openLongRows(study, split.validation)] : [];
+  const sets = [split.train, split.validation].filter(({ length }) => length > 0);
   return {
     training: prepareRows(backend, study, train),
     validation: validation.length > 0 ? prepareRows(backend, study, validation) : null,
-    ...(isSample && { all: [learnt, ...rest] }),
+    ...(isSample && { all: sets.map((rows) => openLongRows(study, rows)) }),
   };
 }
 

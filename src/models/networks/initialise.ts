@@ -10,6 +10,7 @@ import { log } from "../../core/elementary.ts";
 import { BackendError, InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
 import type { Network } from "./network.ts";
+import type { ParameterValues } from "./parameters.ts";
 
 /** First of the streams that initial weights are drawn from, separate from those of splits, bootstrap and noise. */
 const WEIGHT_STREAM = 0x20000000;
@@ -60,6 +61,42 @@ export async function arrangeInputs(
     });
     backend.write(values, arranged);
   }
+}
+
+/** For parameters with numbers for each column of x: how many others follow along that axis, and along the next. */
+const INPUT_AXES: Readonly<
+  Record<string, { readonly more: "none" | "one" | "chances"; readonly inner?: true }>
+> = {
+  skip: { more: "none" },
+  "dense0.weight": { more: "none" },
+  "lstm.input": { more: "one" },
+  "held.membership": { more: "one" },
+  "held.coefficients": { more: "chances", inner: true },
+};
+
+/** The parameters of the same network for columns of x in another order: column d is that at places[d]. */
+export function reorderInputs(
+  values: ParameterValues,
+  places: ArrayLike<number>, // [D]
+  { chances = 0, blocks = [0] }: { readonly chances?: number; readonly blocks?: readonly number[] },
+): ParameterValues {
+  const D = places.length;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, own]) => {
+      const axis = INPUT_AXES[name.replace(/^base\./, "")];
+      if (axis === undefined) return [name, own];
+      const width = D + { none: 0, one: 1, chances }[axis.more];
+      const inner = axis.inner ? blocks.length : 1;
+      const columnOf = (at: number) => Math.floor(at / inner) % width;
+      return [
+        name,
+        own.map((value, at) => {
+          const d = columnOf(at);
+          return d < D ? own[at + (places[d] - d) * inner] : value;
+        }),
+      ];
+    }),
+  );
 }
 
 /** Σ_k h_k of each bin. */
