@@ -202,8 +202,8 @@ test("under 60: right on average, wrong for both groups, mended by their constra
   expect(start.distances[1].distance).toBeCloseTo(young, 12);
   for (const step of [start, all]) {
     expect(step.audit.overall.noiseFloor?.p).toBeGreaterThan(0.5);
-    // Two hundred draws: 1/201 is the least p there is.
-    for (const group of step.audit.groups) expect(group.noiseFloor?.adjustedP).toBeCloseTo(1 / 201, 14);
+    // 999 draws: 1/1000 is the least p there is.
+    for (const group of step.audit.groups) expect(group.noiseFloor?.adjustedP).toBeCloseTo(1 / 1000, 14);
     expect(step.audit.groups[1].paper.ece).toBeGreaterThan(0.7);
     expect(step.predicted.every((S) => Math.abs(S - 0.99) < 0.001)).toBe(true);
   }
