@@ -40,7 +40,8 @@ const REQUEST: TrainRequest = {
   options: { batch: null, steps: 4, evaluateEvery: 2 },
 };
 const { causes: _, censored: __, ...PLAIN } = REQUEST;
-const LATE = { time: "exitMonths", entry: "ageMonths" };
+// On the clock of age people are seen for a small part: with few bins hardly anyone is at risk in one.
+const LATE = { time: "exitMonths", entry: "ageMonths", bins: 24 };
 
 interface Made {
   readonly model: Model;
