@@ -157,16 +157,11 @@ function sayAnyOutside(data: ReportData): Html | null {
     return said === null ? [] : [{ name: group.name, ...said }];
   });
   if (outside.length === 0) return null;
-  const shown = outside.slice(0, MOST_NAMES);
-  const rest = outside.length - shown.length;
-  const listed = shown.map(
-    ({ name, words, chance }, k) =>
-      html`${k === 0 ? "" : "; "}${name === "all" ? "everyone" : nameOf(name)}, ${words} (a perfect model departs \
-as much in ${chance} samples)`,
-  );
-  return html`<p>For a while the mean curve is outside its pointwise 95 % limits for ${listed}\
-${rest > 0 ? `; and for ${rest} more` : ""}. The verdict looks at all times and all groups at once, and chance \
-explains this much.</p>`;
+  const [{ name, words, share }] = outside.toSorted((one, other) => one.share - other.share);
+  const who = name === "all" ? "everyone" : nameOf(name);
+  const many = outside.length === 1 ? "" : `${countOf(outside.length, "group")}, most clearly for `;
+  return html`<p>A mean curve may leave its pointwise 95 % limits for a while by chance. It does so for ${many}${who}, \
+${words}; a perfect model departs as much in ${share} of 100 samples.</p>`;
 }
 
 function upperFirst(text: string): string {

@@ -146,7 +146,7 @@ export function sayOutside(
   departure: Departure | null,
   last: number,
   time: ToldTime,
-): { readonly words: string; readonly chance: string } | null {
+): { readonly words: string; readonly share: number } | null {
   if (agreement !== "noDisagreementShown" || departure === null || predicted === null) return null;
   const gapAt = (t: number) => predicted[t] - observed[t];
   const sideAt = (t: number) => {
@@ -164,7 +164,7 @@ export function sayOutside(
   }
   if (worst === null) return null;
   const share = Math.max(1, Math.round(100 * departure.p));
-  return { words: sayStretch(worst, last, time), chance: `${share} of 100` };
+  return { words: sayStretch(worst, last, time), share };
 }
 
 /** Weighted events are no whole number. */
@@ -317,13 +317,13 @@ function afterColon(when: DepartureWhen | null, showsEvents: boolean): string {
 /** The words of sayOutside in a panel. */
 export function outsideSentence(
   { isDoubtful }: ReportVerdict,
-  { words, chance }: { words: string; chance: string },
+  { words, share }: { words: string; share: number },
 ): string {
   const stretch = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}, outside the pointwise limits`;
   return isDoubtful
     ? `Worth a second look: ${words}, outside the pointwise limits. A perfect model departs as much in ` +
-        `${chance} samples of such rows; among so many groups chance may explain it.`
-    : `${stretch}: a perfect model departs as much somewhere in ${chance} samples of such rows.`;
+        `${share} of 100 samples of such rows; among so many groups chance may explain it.`
+    : `${stretch}: a perfect model departs as much somewhere in ${share} of 100 samples of such rows.`;
 }
 
 export function chipOf(verdict: ReportVerdict, word = verdictWord(verdict)): Html {
