@@ -529,8 +529,8 @@ describe("verdicts", () => {
     const [verdict] = judge(scores({ ...good, p: 0.19, adjustedP: 0.6 }));
     const { departure } = scores({ ...good, p: 0.19, adjustedP: 0.6 });
     const told = sayOutside(verdict, curve, departure, 4, time);
-    expect(told).toEqual({ words: "from 219 days on, up to 15.0 points too low", chance: "19 of 100" });
-    expect(outsideSentence(verdict, told ?? { words: "", chance: "" })).toBe(
+    expect(told).toEqual({ words: "from 219 days on, up to 15.0 points too low", share: 19 });
+    expect(outsideSentence(verdict, told ?? { words: "", share: 0 })).toBe(
       "From 219 days on, up to 15.0 points too low, outside the pointwise limits: a perfect model departs as much " +
         "somewhere in 19 of 100 samples of such rows.",
     );
